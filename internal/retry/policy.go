@@ -39,7 +39,7 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("internal/retry: retries %d: %w: must be in [0, 10]", *p.Retries, core.ErrInvalid)
 	case p.MinPause < 0 || p.MaxPause < 0:
 		return fmt.Errorf("internal/retry: min_pause %v, max_pause %v: %w: must not be negative", p.MinPause, p.MaxPause, core.ErrInvalid)
-	case p.pauseLimit(0) > p.pauseLimit(10):
+	case orDefault(p.MinPause, DefaultMinPause) > orDefault(p.MaxPause, DefaultMaxPause):
 		return fmt.Errorf("internal/retry: min_pause %v: %w: is above max_pause %v", p.MinPause, core.ErrInvalid, p.MaxPause)
 	case p.Budget != nil && !(*p.Budget >= 0 && *p.Budget <= 1):
 		return fmt.Errorf("internal/retry: budget %v: %w: must be in [0, 1]", *p.Budget, core.ErrInvalid)
