@@ -71,7 +71,10 @@ func TestGraphTransportMatchesExactOverShortestPaths(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := g.Cost(step%2, lengths, excess)
+			if err := g.SetLengths(lengths); err != nil {
+				t.Fatal(err)
+			}
+			got, err := g.Cost(step%2, excess)
 			if err != nil || math.Abs(got-want) > 1e-11 {
 				t.Fatalf("%d nodes, step %d: %v, %v; want %v", nodes, step, got, err, want)
 			}
@@ -87,7 +90,7 @@ func TestGraphTransportWithinOneNodeIsFree(t *testing.T) {
 	if err := g.Reset(1, nil, 1); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := g.Cost(0, nil, []float64{0}); err != nil || got != 0 {
+	if got, err := g.Cost(0, []float64{0}); err != nil || got != 0 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -104,10 +107,10 @@ func TestGraphTransportRejects(t *testing.T) {
 	if err := g.Reset(2, []Edge{{0, 1}}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Cost(1, []float64{1}, []float64{1, -1}); !errors.Is(err, ErrShape) {
+	if _, err := g.Cost(1, []float64{1, -1}); !errors.Is(err, ErrShape) {
 		t.Errorf("slot out of range: %v", err)
 	}
-	if _, err := g.Cost(0, []float64{1, 1}, []float64{1, -1}); !errors.Is(err, ErrShape) {
+	if err := g.SetLengths([]float64{1, 1}); !errors.Is(err, ErrShape) {
 		t.Errorf("too many lengths: %v", err)
 	}
 }
@@ -121,8 +124,11 @@ func TestGraphTransportDoesNotAllocateOnceWarm(t *testing.T) {
 		if err := g.Reset(30, edges, 1); err != nil {
 			t.Fatal(err)
 		}
+		if err := g.SetLengths(lengths); err != nil {
+			t.Fatal(err)
+		}
 		for range 2 {
-			if _, err := g.Cost(0, lengths, excess); err != nil {
+			if _, err := g.Cost(0, excess); err != nil {
 				t.Fatal(err)
 			}
 		}
