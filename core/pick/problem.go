@@ -9,12 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Errors of a selection.
 var (
 	// ErrShape: the parts of a Problem disagree about n or m.
 	ErrShape = errors.New("shapes disagree")
+	// ErrValue: a number is NaN, infinite or out of its range.
+	ErrValue = errors.New("value out of range")
 	// ErrOption: an option is out of its range; the message names it and its value.
 	ErrOption = errors.New("option out of range")
 	// ErrNeeds: the selector needs a part of the problem that is absent (a reranker, sub-query lists, …).
@@ -56,7 +59,8 @@ type Problem struct {
 // Len is n, the number of candidates.
 func (p *Problem) Len() int { return p.Similarity.Len() }
 
-// Validate reports the first part whose shape does not fit n and m, wrapped as [ErrShape].
+// Validate reports the first part whose shape does not fit n and m, wrapped as [ErrShape], or that holds a value
+// which no cosine, mass or row can have, wrapped as [ErrValue].
 func (p *Problem) Validate() error {
 	n, m := p.Len(), len(p.SubQueries)
 	for _, part := range []struct {
@@ -77,6 +81,42 @@ func (p *Problem) Validate() error {
 	for j, column := range p.SubQueries {
 		if len(column) != n {
 			return fmt.Errorf("core/pick: %w: SubQueries[%d] has length %d, want %d", ErrShape, j, len(column), n)
+		}
+	}
+	return p.validateValues()
+}
+
+func (p *Problem) validateValues() error {
+	if err := allFinite("Query", p.Query); err != nil {
+		return err
+	}
+	for _, column := range p.SubQueries {
+		if err := allFinite("SubQueries", column); err != nil {
+			return err
+		}
+	}
+	for i, mass := range p.Demand {
+		if !(mass >= 0 && mass <= 1+massTolerance) {
+			return fmt.Errorf("core/pick: %w: Demand[%d] is %v", ErrValue, i, mass)
+		}
+	}
+	for j, list := range p.Lists {
+		for _, row := range list {
+			if row < 0 || row >= p.Len() {
+				return fmt.Errorf("core/pick: %w: Lists[%d] holds row %d of %d", ErrValue, j, row, p.Len())
+			}
+		}
+	}
+	return nil
+}
+
+// massTolerance is how far rounding may take the sum of a demand from 1.
+const massTolerance = 1e-6
+
+func allFinite(name string, values []float64) error {
+	for i, x := range values {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("core/pick: %w: %s[%d] is %v", ErrValue, name, i, x)
 		}
 	}
 	return nil

@@ -1,0 +1,343 @@
+package pick
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/georag/georag/core/ot"
+)
+
+// Sinkhorn names how W_ε is computed.
+type Sinkhorn string
+
+const (
+	// Published is Algorithm 2 of the publication: a fixed number of iterations.
+	Published Sinkhorn = "published"
+	// Converged solves until the row marginals are off by at most [ot.Tolerance].
+	Converged Sinkhorn = "converged"
+)
+
+// GeoRAGOptions are the parameters of selector "georag", Algorithm 1 of the publication: the passage nearest to the
+// query first, then repeatedly
+//
+//	argmax_c  (1 − max_{s∈S} cos(c,s)) · (W_ε(P,E_S) − W_ε(P,E_{S∪c})),
+//
+// gate times fall of the transport cost from the demand P to the uniform distribution E on the selected passages, at
+// cost 1−cos. A step in which no passage lowers W is decided by the exact facility gain ([RuleFacility]), and where
+// that does not rise either, by the cosine with the query ([RuleRank]).
+//
+// Without cold start the first step takes the c of least W_ε(P,{c}) = Σ_i P_i·(1−cos(c_i,c)); an empty selection is
+// charged W = 1, the cost of an orthogonal passage.
+type GeoRAGOptions struct {
+	// ColdStart takes the passage nearest to the query first.
+	ColdStart bool `koanf:"cold_start"`
+	// Gate and DeltaW switch the two factors of the gain; at least one is on. The gate alone needs a cold start,
+	// because it says nothing about the first passage.
+	Gate   bool `koanf:"gate"`
+	DeltaW bool `koanf:"delta_w"`
+	// Sinkhorn is the mode, Published or Converged.
+	Sinkhorn Sinkhorn `koanf:"sinkhorn"`
+	// Iterations of mode Published; at least 1, 100 in the publication.
+	Iterations int `koanf:"iterations"`
+	// Epsilon is the entropic regularisation in the unit of 1−cos, in (0,1000]; 0.01 in the publication.
+	Epsilon float64 `koanf:"epsilon"`
+}
+
+// Validate reports a field out of range.
+func (o GeoRAGOptions) Validate() error {
+	switch {
+	case !o.Gate && !o.DeltaW:
+		return fmt.Errorf("core/pick: %w: georag.gate and georag.delta_w are both false, want at least one", ErrOption)
+	case !o.DeltaW && !o.ColdStart:
+		return fmt.Errorf("core/pick: %w: georag.cold_start is false, want true where georag.delta_w is false", ErrOption)
+	case o.Sinkhorn != Published && o.Sinkhorn != Converged:
+		return fmt.Errorf("core/pick: %w: georag.sinkhorn is %q, want %q or %q", ErrOption, o.Sinkhorn, Published, Converged)
+	case o.Iterations < 1:
+		return fmt.Errorf("core/pick: %w: georag.iterations is %d, want at least 1", ErrOption, o.Iterations)
+	case !(o.Epsilon > 0 && o.Epsilon <= 1e3):
+		return fmt.Errorf("core/pick: %w: georag.epsilon is %v, want a value in (0,1000]", ErrOption, o.Epsilon)
+	}
+	return nil
+}
+
+type georag struct {
+	o       GeoRAGOptions
+	columns columns
+	solver  ot.Greedy
+	demand  []float64 // P, summing to 1
+	cost    []float64 // 1−cos of one candidate with all
+	bounds  bounds
+	cover   cover     // for steps that the facility gain decides
+	gain    []float64 // gate·ΔW where solved, else an upper bound of it
+	gate    []float64
+	w       []float64 // W of S∪c where solved
+	state   []state
+	current float64 // W of S
+	log     bool    // some solve left the kernel domain
+}
+
+// state is how much is known of a candidate in a step.
+type state uint8
+
+const (
+	guessed state = iota // gain is a bound that needs no column
+	bounded              // gain is the nearest-server bound
+	solved               // gain is exact
+)
+
+func (g *georag) run(ctx context.Context, p *Problem, k int, r *Result) error {
+	if err := g.reset(p); err != nil {
+		return err
+	}
+	for len(r.Steps) < k {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s, err := g.step(ctx, p, r)
+		if err != nil {
+			return err
+		}
+		if err := g.choose(s, r); err != nil {
+			return err
+		}
+	}
+	r.Mode = g.mode()
+	return nil
+}
+
+func (g *georag) mode() string {
+	switch {
+	case !g.o.DeltaW:
+		return "gate"
+	case g.o.Sinkhorn == Published && g.log:
+		return "sinkhorn published, log domain"
+	case g.o.Sinkhorn == Published:
+		return "sinkhorn published"
+	case g.log:
+		return "sinkhorn converged, log domain"
+	}
+	return "sinkhorn converged"
+}
+
+func (g *georag) reset(p *Problem) error {
+	n := p.Len()
+	g.columns.reset(p.Similarity)
+	g.gain, g.gate, g.w, g.cost = rows(g.gain, n), rows(g.gate, n), rows(g.w, n), rows(g.cost, n)
+	g.state, g.demand = rows(g.state, n), rows(g.demand, n)
+	g.current, g.log = 1, false
+	for i := range g.gate {
+		g.gate[i] = 1
+	}
+	if !g.o.DeltaW {
+		return nil
+	}
+	if err := g.solver.Reset(p.Demand, g.o.Epsilon); err != nil {
+		return fmt.Errorf("core/pick: georag: %w", err)
+	}
+	total := 0.0
+	for _, mass := range p.Demand {
+		total += mass
+	}
+	for i, mass := range p.Demand {
+		g.demand[i] = mass / total
+	}
+	g.bounds.reset(g.demand)
+	return nil
+}
+
+// step finds the next choice. W and DeltaW are still missing from it.
+func (g *georag) step(ctx context.Context, p *Problem, r *Result) (Step, error) {
+	var err error
+	switch first := len(r.Steps) == 0; {
+	case first && g.o.ColdStart:
+		s := chooseNearest(g.gain, p, RuleColdStart)
+		s.Gain, s.RunnerUpGain = 0, 0
+		return s, nil
+	case first:
+		g.scoreFirst()
+		return take(g.gain, tieTolerance, RuleGain), nil
+	case !g.o.DeltaW:
+		g.scoreGate()
+	case g.o.Sinkhorn == Published:
+		err = g.scoreAll(ctx)
+	default:
+		err = g.scorePromising(ctx)
+	}
+	if err != nil {
+		return Step{}, err
+	}
+	if g.gain[winner(g.gain, tieTolerance)] > tieTolerance {
+		return take(g.gain, tieTolerance, RuleGain), nil
+	}
+	return g.fallback(p, r), nil
+}
+
+// scoreFirst sets the gains 1−W(P,{c}).
+func (g *georag) scoreFirst() {
+	for c := range g.gain {
+		fall := 0.0
+		for i, x := range g.columns.at(c) {
+			fall += g.demand[i] * x
+		}
+		g.gain[c] = fall
+	}
+}
+
+func (g *georag) scoreGate() {
+	for c := range g.gain {
+		if g.gain[c] != out {
+			g.gain[c] = g.gate[c]
+		}
+	}
+}
+
+// scoreAll solves for every candidate: the plans of mode Published miss their row marginals, so no bound holds.
+func (g *georag) scoreAll(ctx context.Context) error {
+	for c := range g.gain {
+		if g.gain[c] == out {
+			continue
+		}
+		if err := g.solve(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scorePromising solves for candidates in the order of their bounds until neither the winner nor the runner-up can
+// change any more; a bound that promises no gain ends the search as well.
+func (g *georag) scorePromising(ctx context.Context) error {
+	for c := range g.gain {
+		if g.gain[c] != out {
+			g.gain[c], g.state[c] = g.factor(c)*g.bounds.guess(c, g.current), guessed
+		}
+	}
+	best, second := out, out
+	for {
+		c := g.mostPromising(max(second-tieTolerance, tieTolerance))
+		switch {
+		case c < 0:
+			return nil
+		case g.state[c] == guessed:
+			g.gain[c] = g.factor(c) * g.bounds.sharpen(c, g.columns.at(c), g.current)
+			g.state[c] = bounded
+			continue
+		}
+		if err := g.solve(ctx, c); err != nil {
+			return err
+		}
+		if x := g.gain[c]; x > best {
+			best, second = x, best
+		} else {
+			second = max(second, x)
+		}
+	}
+}
+
+// mostPromising returns the candidate with the largest bound of at least floor that is not solved, -1 without one.
+func (g *georag) mostPromising(floor float64) int {
+	row := -1
+	for c, x := range g.gain {
+		if x >= floor && g.state[c] != solved {
+			row, floor = c, x
+		}
+	}
+	return row
+}
+
+// factor is what multiplies ΔW.
+func (g *georag) factor(c int) float64 {
+	if g.o.Gate {
+		return g.gate[c]
+	}
+	return 1
+}
+
+// solve computes W and gain of candidate c.
+func (g *georag) solve(ctx context.Context, c int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var result ot.Result
+	var err error
+	if cost := g.costs(c); g.o.Sinkhorn == Published {
+		result, err = g.solver.Published(c, cost, g.o.Iterations)
+	} else {
+		result, err = g.solver.Converged(c, cost)
+	}
+	if err != nil {
+		return fmt.Errorf("core/pick: georag: %w", err)
+	}
+	g.log = g.log || result.Domain == ot.Log
+	g.w[c], g.state[c] = result.Cost, solved
+	g.gain[c] = g.factor(c) * (g.current - result.Cost)
+	return nil
+}
+
+// costs returns the costs 1−cos of candidate c, valid until the next call.
+func (g *georag) costs(c int) []float64 {
+	for i, x := range g.columns.at(c) {
+		g.cost[i] = 1 - x
+	}
+	return g.cost
+}
+
+// fallback decides a step in which no passage lowers the transport cost.
+func (g *georag) fallback(p *Problem, r *Result) Step {
+	if g.o.DeltaW {
+		g.cover.reset(p.Demand)
+		for _, s := range r.Steps {
+			g.cover.add(g.columns.at(s.Row))
+		}
+		for c := range g.gain {
+			if g.gain[c] != out {
+				g.gain[c] = g.cover.gain(g.columns.at(c))
+			}
+		}
+		if g.gain[winner(g.gain, tieTolerance)] > tieTolerance {
+			return take(g.gain, tieTolerance, RuleFacility)
+		}
+	}
+	for c, q := range p.Query {
+		if g.gain[c] != out {
+			g.gain[c] = q
+		}
+	}
+	return take(g.gain, tieTolerance, RuleRank)
+}
+
+// choose adds the step's row to the selection.
+func (g *georag) choose(s Step, r *Result) error {
+	c, before := s.Row, g.current
+	column := g.columns.at(c)
+	s.Gate = g.gate[c]
+	for i, x := range column {
+		if len(r.Steps) == 0 || 1-x < g.gate[i] {
+			g.gate[i] = 1 - x
+		}
+	}
+	if g.o.DeltaW {
+		if err := g.settle(c); err != nil {
+			return err
+		}
+		s.W, s.DeltaW = g.current, before-g.current
+	}
+	r.Steps = append(r.Steps, s)
+	return nil
+}
+
+// settle adds c to the transport problem and makes W(S∪c) the current cost.
+func (g *georag) settle(c int) error {
+	if g.state[c] != solved {
+		if err := g.solve(context.Background(), c); err != nil {
+			return err
+		}
+	}
+	if err := g.solver.Add(c, g.costs(c)); err != nil {
+		return fmt.Errorf("core/pick: georag: %w", err)
+	}
+	g.current = g.w[c]
+	g.bounds.add(g.columns.at(c))
+	clear(g.state)
+	return nil
+}
