@@ -23,8 +23,23 @@ type Demand struct {
 	Likelihood []float64 // L, length n
 	Weights    []float64 // q̃, length m; what was used, after any fallback
 	Drifted    []bool    // length m: sub-queries whose overlap is below the drift threshold
-	Fallbacks  []string  // in words: where the data did not allow what the options ask
+	Fallbacks  []Fallback
 }
+
+// Fallback tells where the data did not allow what the options ask.
+type Fallback struct {
+	Kind   FallbackKind
+	Detail string
+}
+
+// FallbackKind names what was used instead.
+type FallbackKind int
+
+const (
+	FallbackQuestion FallbackKind = iota // there are no sub-queries: the question alone is the demand
+	FallbackWeights                      // no sub-query passes the checks: another weighting
+	FallbackPrior                        // the likelihood has no mass: the retrieval prior alone
+)
 
 // Build computes the demand (eq. 8–11). Without sub-queries, or without any mass in the likelihood, the question
 // itself is the only thing that needs evidence, and Fallbacks says so. It returns [ErrShape] or [ErrOption].
@@ -46,7 +61,7 @@ func Build(in Input, o Options) (Demand, error) {
 	Prior(d.Prior, in.Scores, o.PriorTemperature)
 	atoms, weights := in.SubQueries, d.Weights
 	if m == 0 {
-		d.Fallbacks = append(d.Fallbacks, "no sub-queries: the demand is the question alone")
+		d.fallBack(FallbackQuestion, "no sub-queries: the demand is the question alone")
 		atoms, weights = [][]float64{in.Query}, []float64{1}
 	} else {
 		d.weigh(in.Validations, o)
@@ -67,7 +82,7 @@ func (d *Demand) weigh(v []Validation, o Options) {
 		d.Drifted[j] = v[j].Overlap < o.DriftThreshold
 	}
 	if used, fellBack := Weights(d.Weights, v, o.Weights, o.QualityThreshold, o.DriftThreshold); fellBack {
-		d.Fallbacks = append(d.Fallbacks, fmt.Sprintf("no sub-query passes the %s check: weighted by %s", o.Weights, used))
+		d.fallBack(FallbackWeights, fmt.Sprintf("no sub-query passes the %s check: weighted by %s", o.Weights, used))
 	}
 }
 
@@ -85,9 +100,13 @@ func (d *Demand) fuse(o Options) {
 		combine = FuseSum
 	}
 	if !combine(d.P, d.Prior, d.Likelihood, o.Alpha, o.Beta) {
-		d.Fallbacks = append(d.Fallbacks, "no candidate resembles any sub-query: the demand is the retrieval prior")
+		d.fallBack(FallbackPrior, "no candidate resembles any sub-query: the demand is the retrieval prior")
 		copy(d.P, d.Prior)
 	}
+}
+
+func (d *Demand) fallBack(kind FallbackKind, detail string) {
+	d.Fallbacks = append(d.Fallbacks, Fallback{Kind: kind, Detail: detail})
 }
 
 func (in Input) validate() error {

@@ -48,8 +48,8 @@ func TestWithoutSubQueriesTheQuestionIsTheDemand(t *testing.T) {
 	}
 	e := math.Exp(-0.8 / 0.05)
 	near(t, "P", d.P, []float64{1 / (1 + e), e / (1 + e)})
-	if len(d.Fallbacks) != 1 || !strings.Contains(d.Fallbacks[0], "no sub-queries") {
-		t.Errorf("fallbacks %q", d.Fallbacks)
+	if len(d.Fallbacks) != 1 || d.Fallbacks[0].Kind != demand.FallbackQuestion {
+		t.Errorf("fallbacks %v", d.Fallbacks)
 	}
 }
 
@@ -62,8 +62,8 @@ func TestAllNegativeSimilaritiesLeaveThePrior(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "P", d.P, []float64{0.25, 0.75})
-	if len(d.Fallbacks) != 1 {
-		t.Errorf("fallbacks %q", d.Fallbacks)
+	if len(d.Fallbacks) != 1 || d.Fallbacks[0].Kind != demand.FallbackPrior {
+		t.Errorf("fallbacks %v", d.Fallbacks)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestPublishedDemandMatchesGolden(t *testing.T) {
 		near(t, "likelihood", d.Likelihood, c.Likelihood)
 		near(t, "demand", d.P, c.ExpectedDemands)
 		if filtered := len(d.Fallbacks) > 0; filtered != c.AllFiltered {
-			t.Errorf("fallbacks %q, want all filtered = %v", d.Fallbacks, c.AllFiltered)
+			t.Errorf("fallbacks %v, want all filtered = %v", d.Fallbacks, c.AllFiltered)
 		}
 	}
 }

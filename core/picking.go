@@ -1,0 +1,179 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/georag/georag/core/demand"
+	"github.com/georag/georag/core/pick"
+)
+
+// ladder names what answers when a selector cannot: the next rung keeps as much of the aim as it can.
+var ladder = map[string]string{
+	"georag": "facility", "facility": "mmr", "mmr": "cosine",
+	"dpp": "cosine", "adagres": "cosine", "smart": "dpp", "rerank": "cosine",
+	"subq-max": "cosine", "subq-avg": "cosine", "rrf": "cosine",
+}
+
+// headroom is the time below which a selector is not started before a deadline: several times what it was
+// measured to take on one core with K = 1,000.
+var headroom = map[string]time.Duration{
+	"georag": 20 * time.Millisecond, "facility": 10 * time.Millisecond, "mmr": 2 * time.Millisecond,
+}
+
+// pick runs the selector, or the first rung of the ladder below it that can answer.
+func (r *selection) pick(plan Plan, p *pool, d demand.Demand) (pick.Result, error) {
+	defer clock(&r.timings.Pick)()
+	problem := r.problem(plan, p, d)
+	for name := r.inTime(r.settings.Selector); ; {
+		result, err := r.run(name, problem)
+		if err == nil {
+			return r.note(result), nil
+		}
+		below, ok := ladder[name]
+		if !ok || r.ctx.Err() != nil || errors.Is(err, pick.ErrOption) {
+			return result, fmt.Errorf("core: select with %s: %w", name, err)
+		}
+		r.degrade(ReasonSelectorFellBack, "%s: %v; %s answered", name, err, below)
+		name = below
+	}
+}
+
+// inTime goes down the ladder while the caller's deadline leaves too little time for a rung.
+func (r *selection) inTime(name string) string {
+	deadline, ok := r.ctx.Deadline()
+	if !ok {
+		return name
+	}
+	left := time.Until(deadline)
+	for left < headroom[name] {
+		r.degrade(ReasonSelectorFellBack, "%s: %s before the deadline is too short; %s answered", name, left.Round(time.Microsecond), ladder[name])
+		name = ladder[name]
+	}
+	return name
+}
+
+func (r *selection) run(name string, problem *pick.Problem) (pick.Result, error) {
+	selector, err := pick.New(name, r.settings.Selectors)
+	if err != nil {
+		return pick.Result{}, err
+	}
+	return selector.Select(r.ctx, problem, r.settings.K)
+}
+
+// note copies what the selector says of itself into the trace.
+func (r *selection) note(result pick.Result) pick.Result {
+	r.trace.Mode = result.Mode
+	for _, words := range result.Degraded {
+		code := ReasonSelector
+		if len(result.Steps) < r.settings.K && r.trace.Candidates < r.settings.K {
+			code = ReasonFewerThanK
+		}
+		r.degrade(code, "%s", words)
+	}
+	return result
+}
+
+func (r *selection) problem(plan Plan, p *pool, d demand.Demand) *pick.Problem {
+	problem := &pick.Problem{
+		Similarity: p.geometry, Query: p.query, Demand: d.P,
+		SubQueries: p.subQueries, Weights: d.Weights, Lists: p.lists,
+	}
+	if r.settings.Selectors.AdaGReS.TokenBudget > 0 {
+		for _, c := range p.candidates {
+			problem.Tokens = append(problem.Tokens, tokens(c))
+		}
+	}
+	if r.Reranker != nil {
+		problem.Rerank = func(ctx context.Context) ([]float64, error) { return r.rerank(ctx, plan, p) }
+	}
+	if r.Conflict != nil {
+		problem.Conflict = func(ctx context.Context, pairs [][2]int) ([]float64, error) {
+			texts := make([][2]string, len(pairs))
+			for i, pair := range pairs {
+				texts[i] = [2]string{p.candidates[pair[0]].PayloadText(), p.candidates[pair[1]].PayloadText()}
+			}
+			return r.Conflict.Conflicts(ctx, texts)
+		}
+	}
+	return problem
+}
+
+// tokens is a passage's length: its payload's "tokens" where the store has it, else its number of words.
+func tokens(c Candidate) int {
+	switch n := c.Payload["tokens"].(type) {
+	case int64:
+		return int(n)
+	case float64:
+		return int(n)
+	}
+	return len(strings.Fields(c.PayloadText()))
+}
+
+func (r *selection) rerank(ctx context.Context, plan Plan, p *pool) ([]float64, error) {
+	if plan.Text == "" {
+		return nil, fmt.Errorf("core: %w: a reranker needs the question's text", ErrInvalid)
+	}
+	texts := make([]string, len(p.candidates))
+	for i, c := range p.candidates {
+		if texts[i] = c.PayloadText(); texts[i] == "" {
+			return nil, fmt.Errorf("core: %w: candidate %s has no text in its payload for the reranker", ErrInvalid, c.ID)
+		}
+	}
+	r.trace.Models.Reranker = r.Reranker.Model()
+	return r.Reranker.Rerank(ctx, plan.Text, texts)
+}
+
+// finish turns rows into passages and explains them.
+func (r *selection) finish(plan Plan, p *pool, wanted demand.Demand, picks pick.Result) (Selection, error) {
+	r.traceDemand(p, wanted)
+	covered := make([]bool, len(p.subQueries))
+	s := Selection{Items: make([]Selected, 0, len(picks.Steps))}
+	for _, step := range picks.Steps {
+		c := p.candidates[step.Row]
+		item := Selected{Candidate: c, Cosine: p.query[step.Row], Covers: []int{}}
+		t := StepTrace{
+			ID: c.ID, Rule: step.Rule, Gain: step.Gain, Gate: step.Gate, DeltaW: step.DeltaW, W: step.W,
+			RunnerUpGain: step.RunnerUpGain, NewlyCovers: []int{},
+		}
+		if step.RunnerUp >= 0 && len(p.candidates) > 1 {
+			t.RunnerUp = p.candidates[step.RunnerUp].ID
+		}
+		for j, cosines := range p.subQueries {
+			if cosines[step.Row] <= CoverageThreshold {
+				continue
+			}
+			item.Covers = append(item.Covers, plan.kept[j])
+			if !covered[j] {
+				covered[j] = true
+				t.NewlyCovers = append(t.NewlyCovers, plan.kept[j])
+			}
+		}
+		slices.Sort(item.Covers)
+		slices.Sort(t.NewlyCovers)
+		s.Items, r.trace.Steps = append(s.Items, item), append(r.trace.Steps, t)
+	}
+	return r.conclude(s)
+}
+
+func (r *selection) traceDemand(p *pool, wanted demand.Demand) {
+	r.trace.Demand = make([]DemandShare, 0, len(p.candidates))
+	for i, c := range p.candidates {
+		r.trace.Demand = append(r.trace.Demand, DemandShare{ID: c.ID, Share: wanted.P[i]})
+	}
+}
+
+// conclude applies strict and closes the clock.
+func (r *selection) conclude(s Selection) (Selection, error) {
+	if r.settings.Strict && len(r.trace.Degraded) > 0 {
+		first := r.trace.Degraded[0]
+		return Selection{}, fmt.Errorf("core: %w: %s: %s", ErrStrict, first.Code, first.Detail)
+	}
+	s.Trace, s.Timings = r.trace, r.timings
+	s.Timings.Total = time.Since(r.started)
+	return s, nil
+}
