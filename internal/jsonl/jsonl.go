@@ -37,10 +37,14 @@ func Errorf(file string, line int, format string, args ...any) error {
 
 // Each calls yield with every line of r, which holds the content of the named file, until yield returns an error.
 func Each(r io.Reader, file string, yield func(Line) error) error {
-	lines := bufio.NewScanner(r)
+	source := &failing{Reader: r}
+	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, 0, 64<<10), MaxLine+1)
 	var advanced int64 // of the last split: the line with its end
 	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		if atEOF && source.err != nil && !bytes.ContainsRune(data, '\n') {
+			return 0, nil, source.err // what was read of the last line is not a line
+		}
 		n, token, err := bufio.ScanLines(data, atEOF)
 		advanced = int64(n)
 		return n, token, err
@@ -64,6 +68,21 @@ func Each(r io.Reader, file string, yield func(Line) error) error {
 		return fmt.Errorf("%s:%d: %w", file, line.Number+1, err)
 	}
 	return nil
+}
+
+// failing remembers why reading ended before the end of the file: bufio.Scanner hands out the torn last line
+// before it reports the error.
+type failing struct {
+	io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
 }
 
 func check(file string, line Line) error {
