@@ -77,13 +77,14 @@ func usable(c Candidate, dim int) error {
 // admitOutside adds the hits of the sub-queries beyond the main candidates. Their score against a sub-query says
 // nothing about the question, so they get the lowest main score, the most that the store would have given them.
 func (r *selection) admitOutside(p *pool, found SearchResult) {
-	lowest := 0.0
-	if n := len(found.Candidates); n > 0 {
-		lowest = found.Candidates[n-1].Score
-	}
+	lowest := math.Inf(1)
 	seen := make(map[ID]bool)
 	for _, c := range found.Candidates {
 		seen[c.ID] = true
+		lowest = min(lowest, c.Score)
+	}
+	if math.IsInf(lowest, 1) {
+		lowest = 0
 	}
 	var outside []Candidate
 	for _, result := range found.SubQueries {
