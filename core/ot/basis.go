@@ -24,14 +24,14 @@ type link struct {
 	parent, child    int32   // −1: none
 	next, prev       int32   // siblings; −1: none
 	depth            int32
-	arc              int32 // the caller's number of the arc to the parent
 	up               bool
 }
 
 // reset makes room for n nodes, none of them attached.
 func (b *basis) reset(n int) {
 	if cap(b.links) < n {
-		b.links, b.potential = make([]link, n), make([]float64, n)
+		// The spare room of the potentials lets assembly read whole vectors.
+		b.links, b.potential = make([]link, n), make([]float64, n, n+lanes)
 		b.preorder, b.net = make([]int32, n), make([]float64, n)
 	}
 	b.links, b.potential = b.links[:n], b.potential[:n]
@@ -113,12 +113,11 @@ func (b *basis) price(x int32) {
 	}
 }
 
-// pivot brings an arc tail→head of the given cost (opposite: the cost of head→tail) into the tree; number is the
-// caller's. Mass goes round the cycle that the arc closes until an arc that points against it is empty; that one
-// leaves. Among several it is the last one met on the way round from the cycle's node nearest to the root, which
-// keeps the tree strongly feasible. It returns false when no arc points against the cycle, a sign of a cycle of
-// negative cost.
-func (b *basis) pivot(tail, head, number int32, cost, opposite float64) bool {
+// pivot brings the arc tail→head of the given cost (opposite: the cost of head→tail) into the tree. Mass goes round
+// the cycle that the arc closes until an arc that points against it is empty; that one leaves. Among several it is
+// the last one met on the way round from the cycle's node nearest to the root, which keeps the tree strongly
+// feasible. It returns false when no arc points against the cycle, a sign of a cycle of negative cost.
+func (b *basis) pivot(tail, head int32, cost, opposite float64) bool {
 	tailFlow, headFlow := math.Inf(1), math.Inf(1)
 	tailLeave, headLeave := int32(-1), int32(-1)
 	t, h := tail, head
@@ -141,7 +140,7 @@ func (b *basis) pivot(tail, head, number int32, cost, opposite float64) bool {
 	}
 	b.push(tail, t, -flow)
 	b.push(head, t, flow)
-	arc := link{flow: flow, up: true, upCost: cost, downCost: opposite, arc: number}
+	arc := link{flow: flow, up: true, upCost: cost, downCost: opposite}
 	if headFlow <= tailFlow {
 		arc.up, arc.upCost, arc.downCost = false, opposite, cost
 		b.graft(head, headLeave, tail, arc)
@@ -172,12 +171,12 @@ func (b *basis) graft(x, cut, parent int32, arc link) {
 		old := b.links[x]
 		b.detach(x)
 		l := &b.links[x]
-		l.flow, l.up, l.upCost, l.downCost, l.arc = arc.flow, arc.up, arc.upCost, arc.downCost, arc.arc
+		l.flow, l.up, l.upCost, l.downCost = arc.flow, arc.up, arc.upCost, arc.downCost
 		b.attach(x, parent)
 		if x == cut {
 			break
 		}
-		arc = link{flow: old.flow, up: !old.up, upCost: old.downCost, downCost: old.upCost, arc: old.arc}
+		arc = link{flow: old.flow, up: !old.up, upCost: old.downCost, downCost: old.upCost}
 		parent, x = x, old.parent
 	}
 }

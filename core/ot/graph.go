@@ -17,36 +17,41 @@ type Edge struct{ U, V int32 }
 // It is a reusable workspace: call [GraphTransport.Reset] once per graph, [GraphTransport.SetLengths] when lengths
 // change, and [GraphTransport.Cost] per pair of distributions. It must not be used by two goroutines at once.
 type GraphTransport struct {
-	arcs      []arc
+	edges     []Edge
+	stride    int       // nodes, rounded up to whole vectors
+	length    []float64 // nodes×stride, symmetric; +Inf where there is no edge
 	tolerance float64
 	tree      basis
-	saved     []int32 // one tree per slot: for each node the arc to its parent, unused at the root
+	saved     []int32 // one tree per slot: the parent of each node
 	known     []bool  // slots that hold a tree
-	cursor    int     // arc at which pricing goes on
-}
-
-// arc is an edge beside its length, so that pricing reads one stream of memory.
-type arc struct {
-	u, v   int32
-	length float64
 }
 
 // Reset prepares for a graph of nodes ≥ 1 nodes, numbered from 0, and for the given number of slots. A slot
-// remembers the solution of the last problem that named it and starts the next one there. All lengths become 1.
-// Errors: [ErrShape] for nodes out of range, loops, or a graph that is not connected.
+// remembers the solution of the last problem that named it and starts the next one there. The edges, each pair of
+// nodes at most once, are kept, not copied; all lengths become 1. Errors: [ErrShape] for nodes out of range, loops,
+// or a graph that is not connected.
 func (g *GraphTransport) Reset(nodes int, edges []Edge, slots int) error {
-	g.arcs = g.arcs[:0]
 	for i, e := range edges {
 		if e.U < 0 || e.V < 0 || int(e.U) >= nodes || int(e.V) >= nodes || e.U == e.V {
 			return fmt.Errorf("core/ot: %w: edge %d joins %d and %d of %d nodes", ErrShape, i, e.U, e.V, nodes)
 		}
-		g.arcs = append(g.arcs, arc{e.U, e.V, 1})
 	}
-	g.tolerance = priceTolerance
+	g.edges, g.stride, g.tolerance = edges, (nodes+lanes-1)/lanes*lanes, priceTolerance
+	g.length = slices.Grow(g.length[:0], nodes*g.stride)[:nodes*g.stride]
+	for i := range g.length {
+		g.length[i] = math.Inf(1)
+	}
+	for _, e := range edges {
+		g.setLength(e, 1)
+	}
 	g.saved = slices.Grow(g.saved[:0], slots*nodes)[:slots*nodes]
 	g.known = slices.Grow(g.known[:0], slots)[:slots]
 	clear(g.known)
 	return g.span(nodes)
+}
+
+func (g *GraphTransport) setLength(e Edge, w float64) {
+	g.length[int(e.U)*g.stride+int(e.V)], g.length[int(e.V)*g.stride+int(e.U)] = w, w
 }
 
 // span builds a first spanning tree, in breadth from node 0.
@@ -55,11 +60,10 @@ func (g *GraphTransport) span(nodes int) error {
 	reached := 1
 	for grown := true; grown && reached < nodes; {
 		grown = false
-		for i, a := range g.arcs {
-			for _, end := range [2]Edge{{a.u, a.v}, {a.v, a.u}} {
+		for _, e := range g.edges {
+			for _, end := range [2]Edge{e, {e.V, e.U}} {
 				if g.inTree(end.U) && !g.inTree(end.V) {
 					g.tree.attach(end.V, end.U)
-					g.tree.links[end.V].arc = int32(i)
 					reached++
 					grown = true
 				}
@@ -77,12 +81,12 @@ func (g *GraphTransport) inTree(x int32) bool { return x == 0 || g.tree.links[x]
 // SetLengths sets what a unit of mass pays for the use of each edge, in the order given to Reset: ≥ 0 and finite,
 // which the caller guarantees. Errors: [ErrShape].
 func (g *GraphTransport) SetLengths(lengths []float64) error {
-	if len(lengths) != len(g.arcs) {
-		return fmt.Errorf("core/ot: %w: %d lengths for %d edges", ErrShape, len(lengths), len(g.arcs))
+	if len(lengths) != len(g.edges) {
+		return fmt.Errorf("core/ot: %w: %d lengths for %d edges", ErrShape, len(lengths), len(g.edges))
 	}
 	longest := 0.0
 	for i, w := range lengths {
-		g.arcs[i].length = w
+		g.setLength(g.edges[i], w)
 		longest = max(longest, w)
 	}
 	g.tolerance = priceTolerance * longest
@@ -102,11 +106,15 @@ func (g *GraphTransport) Cost(slot int, excess []float64) (float64, error) {
 	}
 	saved := g.saved[slot*nodes : (slot+1)*nodes]
 	if g.known[slot] {
-		g.restore(saved)
+		g.tree.reset(nodes)
+		for x := 1; x < nodes; x++ {
+			g.tree.attach(int32(x), saved[x])
+		}
 	}
 	for x := 1; x < nodes; x++ {
 		l := &g.tree.links[x]
-		l.upCost, l.downCost = g.arcs[l.arc].length, g.arcs[l.arc].length
+		l.upCost = g.length[x*g.stride+int(l.parent)]
+		l.downCost = l.upCost
 	}
 	g.tree.load(excess)
 	if err := g.optimise(); err != nil {
@@ -115,76 +123,29 @@ func (g *GraphTransport) Cost(slot int, excess []float64) (float64, error) {
 	value := 0.0
 	for x := 1; x < nodes; x++ {
 		l := &g.tree.links[x]
-		saved[x] = l.arc
+		saved[x] = l.parent
 		value += l.flow * l.upCost
 	}
 	g.known[slot] = true
 	return value, nil
 }
 
-// restore rebuilds the tree that a slot holds.
-func (g *GraphTransport) restore(saved []int32) {
-	g.tree.reset(len(saved))
-	for x := int32(1); int(x) < len(saved); x++ {
-		a := g.arcs[saved[x]]
-		g.tree.links[x].arc = saved[x]
-		g.tree.attach(x, a.u+a.v-x)
-	}
-}
-
+// optimise pivots until no edge is shorter than the difference of potential between its ends.
 func (g *GraphTransport) optimise() error {
-	nodes := len(g.tree.links)
-	g.cursor = 0
+	nodes, potential := len(g.tree.links), g.tree.potential
 	// Far above the number of pivots seen (less than one per node); only a loop can reach it.
 	for limit := 100 * nodes * (10 + nodes); limit > 0; limit-- {
-		i := g.entering()
-		if i < 0 {
+		tail, head := steepest(potential, g.length, g.stride, g.tolerance)
+		if tail < 0 {
 			return nil
 		}
-		a, potential := g.arcs[i], g.tree.potential
-		tail, head := a.u, a.v
+		w := g.length[int(tail)*g.stride+int(head)]
 		if potential[tail] < potential[head] {
 			tail, head = head, tail
 		}
-		if !g.tree.pivot(tail, head, i, a.length, a.length) {
+		if !g.tree.pivot(tail, head, w, w) {
 			break
 		}
 	}
 	return fmt.Errorf("core/ot: %w: graph of %d nodes", ErrUnsolved, nodes)
-}
-
-// block is how many arcs are priced together: all of them on small graphs, where the best arc saves pivots.
-const block = 512
-
-// entering returns the arc whose potential difference exceeds its length by most, among the first block of arcs that
-// has one; −1 when no arc does so by more than the tolerance.
-func (g *GraphTransport) entering() int32 {
-	for scanned := 0; scanned < len(g.arcs); {
-		end := min(g.cursor+block, len(g.arcs))
-		i := g.cursor + bestGain(g.arcs[g.cursor:end], g.tree.potential)
-		scanned += end - g.cursor
-		g.cursor = end % len(g.arcs)
-		if g.gain(i) > g.tolerance {
-			return int32(i)
-		}
-	}
-	return -1
-}
-
-func (g *GraphTransport) gain(i int) float64 {
-	a := g.arcs[i]
-	return math.Abs(g.tree.potential[a.u]-g.tree.potential[a.v]) - a.length
-}
-
-// bestGain returns the position of the largest gain. Whether an arc gains is as good as random, so a branch on it
-// would be mispredicted all the time; instead the position rides in the low bits of the gain, whose bit patterns
-// order like the numbers, and one integer maximum finds both. Gains that agree in their upper bits count as ties.
-func bestGain(arcs []arc, potential []float64) int {
-	best := int64(math.MinInt64)
-	for i := range arcs {
-		a := &arcs[i]
-		gain := math.Abs(potential[a.u]-potential[a.v]) - a.length
-		best = max(best, int64(math.Float64bits(gain))&^(block-1)|int64(i))
-	}
-	return int(best & (block - 1))
 }

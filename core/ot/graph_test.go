@@ -138,3 +138,31 @@ func TestGraphTransportDoesNotAllocateOnceWarm(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestSteepestRowInAssemblyAgreesWithGo(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 2000 {
+		nodes := 1 + r.IntN(40)
+		stride := (nodes + lanes - 1) / lanes * lanes
+		potential, length := make([]float64, nodes, stride), make([]float64, nodes*stride)
+		for i := range potential {
+			potential[i] = float64(r.IntN(20))
+		}
+		for i := range length {
+			length[i] = math.Inf(1)
+		}
+		for i := range nodes {
+			for j := range i {
+				if r.IntN(2) == 0 {
+					w := float64(r.IntN(20))
+					length[i*stride+j], length[j*stride+i] = w, w
+				}
+			}
+		}
+		tolerance := float64(r.IntN(15))
+		got, want := steepestRow(potential, length, stride, tolerance), steepestRowGo(potential, length, stride, tolerance)
+		if got != want {
+			t.Fatalf("%d nodes: row %d, want %d", nodes, got, want)
+		}
+	}
+}

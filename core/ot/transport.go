@@ -234,7 +234,7 @@ func (t *Transport) optimise(cost []float64, tolerance float64) error {
 		if i < 0 {
 			return nil
 		}
-		if !t.tree.pivot(int32(i), int32(t.n+j), int32(i*t.s+j), cost[i*t.s+j], t.against) {
+		if !t.tree.pivot(int32(i), int32(t.n+j), cost[i*t.s+j], t.against) {
 			break
 		}
 	}
