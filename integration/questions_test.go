@@ -37,6 +37,7 @@ func TestRealQuestions(t *testing.T) {
 		{core.PresetDefault, "georag", core.PoolUnion, 0.93, 0.69},
 		{core.PresetDefault, "georag", core.PoolDense, 0.84, 0.59},
 		{core.PresetDefault, "cosine", core.PoolUnion, 0.56, 0.30},
+		{core.PresetPaper, "georag", core.PoolDense, 0.17, 0.04},
 	} {
 		settings, err := core.Preset(c.preset)
 		if err != nil {
@@ -142,7 +143,7 @@ func (e *exact) nearest(q []float32, k int) []core.Candidate {
 	for i, v := range e.vectors {
 		scores[i], order[i] = vec.Dot(v, q), i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b) })
 	hits := make([]core.Candidate, k)
 	for h, i := range order[:k] {
 		hits[h] = core.Candidate{ID: e.ids[i], Score: scores[i], Vector: e.vectors[i]}

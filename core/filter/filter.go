@@ -1,12 +1,10 @@
-// Package filter narrows the candidates before a selector or a reranker sees them. Two filters share one shape:
+// Package filter narrows the candidates before a selector or a reranker sees them. [Ricci] lets a discrete Ricci
+// flow stretch and shrink the edges of a graph over query and candidates, and keeps the candidates whose edge to the
+// query did not grow.
 //
-//   - [Ricci] lets a discrete Ricci flow stretch and shrink the edges of a graph over query and candidates, and keeps
-//     the candidates whose edge to the query did not grow.
-//   - [KMeans] splits query and candidates into two clusters and keeps the query's.
-//
-// Both read one similarity matrix, (n+1)×(n+1) row-major for n candidates: node 0 is the query, node i+1 candidate i,
-// entries are cosines. [Similarities] computes it from unit vectors. Both choose the number kept themselves, keep the
-// order of the candidates, and never return nothing: where the method keeps none, or cannot be applied, every
+// It reads one similarity matrix, (n+1)×(n+1) row-major for n candidates: node 0 is the query, node i+1 candidate i,
+// entries are cosines. [Similarities] computes it from unit vectors. The filter chooses the number kept itself, keeps
+// the order of the candidates, and never returns nothing: where the method keeps none, or cannot be applied, every
 // candidate looked at stays and the result says so.
 package filter
 
