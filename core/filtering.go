@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/georag/georag/core/demand"
 	"github.com/georag/georag/core/filter"
 )
@@ -114,12 +116,7 @@ func (p *pool) protect(rows []int, weights []float64) (looked, protected []int) 
 		if weights[j] == 0 {
 			continue
 		}
-		best := 0
-		for i, c := range cosines {
-			if c > cosines[best] {
-				best = i
-			}
-		}
+		best := floats.MaxIdx(cosines)
 		at := slices.Index(rows, best)
 		if at < 0 {
 			at, rows = len(rows), append(rows, best)

@@ -19,8 +19,8 @@ var ladder = map[string]string{
 	"subq-max": "cosine", "subq-avg": "cosine", "rrf": "cosine",
 }
 
-// headroom is the time below which a selector is not started before a deadline: several times what it was
-// measured to take on one core with K = 1,000.
+// headroom is the time below which a selector is not started before a deadline. The figures are estimates with
+// room to spare, several times the speed targets of each selector; they were not derived from a measurement.
 var headroom = map[string]time.Duration{
 	"georag": 20 * time.Millisecond, "facility": 10 * time.Millisecond, "mmr": 2 * time.Millisecond,
 }

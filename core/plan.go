@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/georag/georag/core/demand"
 	"github.com/georag/georag/core/vec"
@@ -158,12 +159,7 @@ func (r *selection) keepSubQueries(plan *Plan) {
 
 // toldWhyNone reports whether the trace already says why there are no sub-queries.
 func (r *selection) toldWhyNone() bool {
-	for _, reason := range r.trace.Degraded {
-		if reason.Code == ReasonNoSubQueries {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.trace.Degraded, func(reason Reason) bool { return reason.Code == ReasonNoSubQueries })
 }
 
 // mostDispersed applies max-min (eq. 6), where it is on, and returns the positions kept.
@@ -180,8 +176,9 @@ func (r *selection) mostDispersed(question []float32, units [][]float32) []int {
 	for i, u := range units {
 		toQuery[i] = vec.Dot(u, question)
 		between[i] = make([]float64, n)
-		for j, w := range units {
-			between[i][j] = vec.Dot(u, w)
+		for j, w := range units[:i+1] {
+			cosine := vec.Dot(u, w)
+			between[i][j], between[j][i] = cosine, cosine
 		}
 	}
 	return demand.MaxMin(toQuery, between, r.settings.SubQueries.Keep)

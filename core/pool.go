@@ -13,8 +13,8 @@ import (
 // pool holds the n candidates that compete, in ID order, with their geometry.
 type pool struct {
 	candidates []Candidate
-	row        map[ID]int
-	units      []float32 // n unit vectors, row after row
+	row        map[ID]int // of each ID, while the pool is put together
+	units      []float32  // n unit vectors, row after row
 	dim        int
 	geometry   *pick.Vectors
 
@@ -155,11 +155,10 @@ func (p *pool) demandInput() demand.Input {
 
 // keep returns the pool of the given rows, ascending, without measuring anything again.
 func (p *pool) keep(rows []int) *pool {
-	kept := &pool{row: make(map[ID]int, len(rows)), dim: p.dim, validations: p.validations}
+	kept := &pool{dim: p.dim, validations: p.validations}
 	place := make(map[int]int, len(rows))
 	for i, row := range rows {
-		c := p.candidates[row]
-		kept.candidates, kept.row[c.ID], place[row] = append(kept.candidates, c), i, i
+		kept.candidates, place[row] = append(kept.candidates, p.candidates[row]), i
 		kept.units = append(kept.units, p.units[row*p.dim:(row+1)*p.dim]...)
 		kept.query = append(kept.query, p.query[row])
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,24 +104,16 @@ func NewEmbedder(c EmbedderConfig) (*Embedder, error) {
 		return nil, fmt.Errorf("adapters/openai: embedder: %w", err)
 	}
 	policy := c.Policy
-	policy.Timeout = orDefault(c.PassageTimeout, DefaultPassageTimeout)
+	policy.Timeout = cmp.Or(c.PassageTimeout, DefaultPassageTimeout)
 	passages, err := retry.New(policy)
 	if err != nil {
 		return nil, fmt.Errorf("adapters/openai: embedder: %w", err)
 	}
-	c.BatchSize = orDefault(c.BatchSize, DefaultBatchSize)
-	c.Concurrency = orDefault(c.Concurrency, 1)
+	c.BatchSize = cmp.Or(c.BatchSize, DefaultBatchSize)
+	c.Concurrency = cmp.Or(c.Concurrency, 1)
 	e := &Embedder{config: c, prefix: c.Prefix.resolve(), client: client, service: openaisdk.NewEmbeddingService(options...), passages: passages}
 	e.plainOnly.Store(c.Encoding == EncodingFloat)
 	return e, nil
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // Model is the configured model name.
@@ -182,7 +175,7 @@ func (e *Embedder) embed(ctx context.Context, retrier *retry.Retrier, prefix str
 func (e *Embedder) checkDimensions(vectors [][]float32) error {
 	want := e.config.Dimensions
 	for i, v := range vectors {
-		want = orDefault(want, len(v))
+		want = cmp.Or(want, len(v))
 		if len(v) != want {
 			return fmt.Errorf("adapters/openai: embed with %s: %w: vector %d has %d components, not %d", e.config.Model, core.ErrDimension, i, len(v), want)
 		}

@@ -1,9 +1,7 @@
 package demand_test
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -30,14 +28,8 @@ type golden struct {
 }
 
 func TestPublishedDemandMatchesGolden(t *testing.T) {
-	data, err := os.ReadFile(shareddata.Shared(t, "golden/pipeline.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []golden
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	shareddata.ReadJSON(t, "golden/pipeline.json", &cases)
 	for _, c := range cases {
 		order := demand.MaxMin(cosines(c.SubQueries, c.Query), cosineMatrix(c.SubQueries), c.M)
 		if !slices.Equal(order, c.MaxMinOrder) {

@@ -1,5 +1,7 @@
 package demand
 
+import "gonum.org/v1/gonum/floats"
+
 // MaxMin keeps the m most dispersed of n sub-queries by farthest-first traversal (eq. 6): it starts from the
 // sub-query closest to the question, then repeatedly adds argmax_q min_{s∈S} (1 − cos(q, s)). Ties go to the
 // lower index.
@@ -16,7 +18,7 @@ func MaxMin(toQuery []float64, between [][]float64, m int) []int {
 		distance[j] = 2
 	}
 	kept := make([]int, 0, min(m, n))
-	for next := argmax(toQuery); ; next = argmax(distance) {
+	for next := floats.MaxIdx(toQuery); ; next = floats.MaxIdx(distance) {
 		kept = append(kept, next)
 		if len(kept) == cap(kept) {
 			return kept
@@ -28,15 +30,4 @@ func MaxMin(toQuery []float64, between [][]float64, m int) []int {
 			distance[s] = -1 // below any distance of a real pair, which rounding can make slightly negative
 		}
 	}
-}
-
-// argmax returns the lowest index of the largest value; NaN never wins.
-func argmax(values []float64) int {
-	best := 0
-	for i, v := range values {
-		if v > values[best] || values[best] != values[best] {
-			best = i
-		}
-	}
-	return best
 }

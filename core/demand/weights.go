@@ -11,11 +11,11 @@ package demand
 // Where a scheme leaves every weight at zero it falls back: quality to overlap, and any scheme to plain uniform.
 func Weights(dst []float64, v []Validation, scheme Weighting, threshold, drift float64) (used Weighting, fellBack bool) {
 	for used = scheme; ; used, fellBack = next(used), true {
+		if fellBack && used == WeightUniform {
+			drift = 0 // the last resort takes all
+		}
 		for j := range dst {
 			dst[j] = weight(v[j], used, threshold, drift)
-			if fellBack && used == WeightUniform {
-				dst[j] = 1
-			}
 		}
 		if normalise(dst) {
 			return used, fellBack

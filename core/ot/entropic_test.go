@@ -1,11 +1,9 @@
 package ot
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -65,10 +63,6 @@ func clustered(r *rand.Rand, n, s, dim int, noise float64) (cost, p, e []float64
 }
 
 func TestGolden(t *testing.T) {
-	raw, err := os.ReadFile(shareddata.Shared(t, "golden/sinkhorn.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []struct {
 		Eps       float64
 		Cost      [][]float64
@@ -78,8 +72,8 @@ func TestGolden(t *testing.T) {
 		Converged float64 `json:"w_converged"`
 		Nearest   float64 `json:"nearest_server_lower_bound"`
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil || len(cases) == 0 {
-		t.Fatal(len(cases), err)
+	if shareddata.ReadJSON(t, "golden/sinkhorn.json", &cases); len(cases) == 0 {
+		t.Fatal("no golden cases")
 	}
 	var w Workspace
 	for i, c := range cases {

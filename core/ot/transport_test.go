@@ -1,11 +1,9 @@
 package ot
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,19 +13,12 @@ import (
 )
 
 func TestExactMatchesGolden(t *testing.T) {
-	raw, err := os.ReadFile(shareddata.Shared(t, "golden/sinkhorn.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []struct {
 		Cost [][]float64 `json:"cost"`
 		P, E []float64
 		Want float64 `json:"exact_emd"`
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
+	if shareddata.ReadJSON(t, "golden/sinkhorn.json", &cases); len(cases) == 0 {
 		t.Fatal("no golden cases")
 	}
 	var warm Transport

@@ -2,9 +2,7 @@ package pick_test
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -65,14 +63,8 @@ func dot(a, b []float64) (sum float64) {
 }
 
 func TestSelectorsMatchGolden(t *testing.T) {
-	data, err := os.ReadFile(shareddata.Shared(t, "golden/pipeline.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []golden
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	shareddata.ReadJSON(t, "golden/pipeline.json", &cases)
 	for _, g := range cases {
 		o := pick.DefaultOptions()
 		o.GeoRAG.Sinkhorn = pick.Published
@@ -92,6 +84,7 @@ func TestSelectorsMatchGolden(t *testing.T) {
 		o.Facility.ColdStart = true
 		expect(t, g, "facility", o, g.FacilityCold)
 		for lambda, want := range g.MMR {
+			var err error
 			if o.MMR.Lambda, err = strconv.ParseFloat(lambda, 64); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,7 +40,7 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("internal/retry: retries %d: %w: must be in [0, 10]", *p.Retries, core.ErrInvalid)
 	case p.MinPause < 0 || p.MaxPause < 0:
 		return fmt.Errorf("internal/retry: min_pause %v, max_pause %v: %w: must not be negative", p.MinPause, p.MaxPause, core.ErrInvalid)
-	case orDefault(p.MinPause, DefaultMinPause) > orDefault(p.MaxPause, DefaultMaxPause):
+	case cmp.Or(p.MinPause, DefaultMinPause) > cmp.Or(p.MaxPause, DefaultMaxPause):
 		return fmt.Errorf("internal/retry: min_pause %v: %w: is above max_pause %v", p.MinPause, core.ErrInvalid, p.MaxPause)
 	case p.Budget != nil && !(*p.Budget >= 0 && *p.Budget <= 1):
 		return fmt.Errorf("internal/retry: budget %v: %w: must be in [0, 1]", *p.Budget, core.ErrInvalid)
@@ -47,7 +48,7 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-func (p Policy) timeout() time.Duration { return orDefault(p.Timeout, DefaultTimeout) }
+func (p Policy) timeout() time.Duration { return cmp.Or(p.Timeout, DefaultTimeout) }
 
 func (p Policy) retries() int {
 	if p.Retries == nil {
@@ -65,16 +66,9 @@ func (p Policy) budget() float64 {
 
 // pauseLimit bounds the pause before retry number n, counted from 0.
 func (p Policy) pauseLimit(n int) time.Duration {
-	limit, ceiling := orDefault(p.MinPause, DefaultMinPause), orDefault(p.MaxPause, DefaultMaxPause)
+	limit, ceiling := cmp.Or(p.MinPause, DefaultMinPause), cmp.Or(p.MaxPause, DefaultMaxPause)
 	for ; n > 0 && limit < ceiling; n-- {
 		limit = min(2*limit, ceiling)
 	}
 	return limit
-}
-
-func orDefault(d, fallback time.Duration) time.Duration {
-	if d == 0 {
-		return fallback
-	}
-	return d
 }

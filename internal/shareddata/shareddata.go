@@ -3,6 +3,7 @@
 package shareddata
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,6 +19,18 @@ func Shared(t testing.TB, name string) string {
 		t.Skipf("SKIPPED: shared data %q not found; set GEORAG_SHARED to the folder that holds it", name)
 	}
 	return path
+}
+
+// ReadJSON decodes the named file of the shared data into target, or skips the test as [Shared] does.
+func ReadJSON(t testing.TB, name string, target any) {
+	t.Helper()
+	data, err := os.ReadFile(Shared(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, target); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
 }
 
 // Find is [Shared] without a test to skip: ok is false where the data is absent.
