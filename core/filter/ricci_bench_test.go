@@ -47,3 +47,30 @@ func BenchmarkRicci(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRicciBesideReference runs on the graphs that bench/ricci_reference.py times in Python.
+func BenchmarkRicciBesideReference(b *testing.B) {
+	for _, c := range loadReference(b).Filter {
+		if c.K < 20 || c.Alpha != 0.5 {
+			continue
+		}
+		b.Run(fmt.Sprintf("k=%d", c.K), func(b *testing.B) {
+			var f RicciFlow
+			var r Result
+			for b.Loop() {
+				if err := f.Filter(&r, c.Similarity, c.options()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkKMeans(b *testing.B) {
+	similarity := topical(rand.New(rand.NewPCG(1, 20)), 20)
+	for b.Loop() {
+		if _, err := KMeans(similarity, KMeansOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
