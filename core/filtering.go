@@ -79,7 +79,7 @@ func (r *selection) filter(plan Plan, p *pool, wanted demand.Demand) (*pool, dem
 	if f.Name == FilterNone || len(p.candidates) == 0 {
 		return p, wanted, nil
 	}
-	defer clock(&r.timings.Filter)()
+	defer r.clock(ArrowFilter, &r.timings.Filter)()
 	nearest, protected := p.nearest(f.Depth), []int(nil)
 	if f.Protect {
 		nearest, protected = p.protect(nearest, wanted.Weights)

@@ -27,7 +27,7 @@ var headroom = map[string]time.Duration{
 
 // pick runs the selector, or the first rung of the ladder below it that can answer.
 func (r *selection) pick(plan Plan, p *pool, d demand.Demand) (pick.Result, error) {
-	defer clock(&r.timings.Pick)()
+	defer r.clock(ArrowPick, &r.timings.Pick)()
 	problem := r.problem(plan, p, d)
 	for name := r.inTime(r.settings.Selector); ; {
 		result, err := r.run(name, problem)

@@ -27,7 +27,7 @@ type Plan struct {
 
 // plan writes, embeds and thins out the sub-queries. Only a question without a usable vector is an error.
 func (r *selection) plan(q Query) (Plan, error) {
-	defer clock(&r.timings.Plan)()
+	defer r.clock(ArrowPlan, &r.timings.Plan)()
 	plan := Plan{Query: q}
 	plan.SubQueries = r.writeSubQueries(q)
 	hypothetical := r.writePassage(q)

@@ -27,7 +27,7 @@ type pool struct {
 // pool joins the main candidates with the hits of the sub-queries, under a union pool, sets aside what has no
 // usable vector, and computes the geometry.
 func (r *selection) pool(plan Plan, found SearchResult) (*pool, error) {
-	defer clock(&r.timings.Demand)()
+	defer r.clock(ArrowDemand, &r.timings.Demand)()
 	p := &pool{row: make(map[ID]int), dim: len(plan.question)}
 	main := r.admit(p, found.Candidates)
 	if r.settings.Pool.Union() {

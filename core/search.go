@@ -7,7 +7,7 @@ import (
 // search asks the store: the main query and all sub-queries in one request. Under pool "given" the candidates
 // are fetched by ID, and the request serves the sub-queries only.
 func (r *selection) search(plan Plan) (SearchResult, error) {
-	defer clock(&r.timings.Store)()
+	defer r.clock(ArrowStore, &r.timings.Store)()
 	found, err := r.Store.Search(r.ctx, r.request(plan))
 	r.timings.Calls = append(r.timings.Calls, found.Calls...)
 	if err != nil {

@@ -20,7 +20,7 @@ func (r *selection) selectOnServer(plan Plan) (Selection, error) {
 	if !ok {
 		return Selection{}, fmt.Errorf("core: selector %s: %w by this store", SelectorQdrantMMR, ErrUnsupported)
 	}
-	stop := clock(&r.timings.Store)
+	stop := r.clock(ArrowStore, &r.timings.Store)
 	req := r.request(plan)
 	req.SubQueries = nil
 	found, err := server.SelectMMR(r.ctx, req, r.settings.K, 1-r.settings.Selectors.MMR.Lambda)

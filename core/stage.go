@@ -17,6 +17,9 @@ type Stage struct {
 	Conflict ConflictScorer // for the selector "smart"
 	// Settings of every selection; its zero value is [DefaultPreset].
 	Settings Settings
+	// Observe, where set, is told of every arrow of the flow as it ends, failed ones included, for traces and
+	// metrics. The demand arrow comes in two parts. It is called by the goroutine of Select and must not block.
+	Observe func(ctx context.Context, arrow Arrow, start time.Time, took time.Duration)
 }
 
 // Select answers one question: it plans the searches, asks the store once, works out where the question needs
@@ -94,15 +97,21 @@ func (r *selection) degrade(code ReasonCode, format string, values ...any) {
 	r.trace.Degraded = append(r.trace.Degraded, Reason{Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
-// clock adds the time since it was called to a timing.
-func clock(total *time.Duration) func() {
+// clock adds the time since it was called to a timing, and tells the observer.
+func (r *selection) clock(arrow Arrow, total *time.Duration) func() {
 	start := time.Now()
-	return func() { *total += time.Since(start) }
+	return func() {
+		took := time.Since(start)
+		*total += took
+		if r.Observe != nil {
+			r.Observe(r.ctx, arrow, start, took)
+		}
+	}
 }
 
 // demand builds P over the pool and explains each kept sub-query.
 func (r *selection) demand(plan Plan, p *pool) (demand.Demand, error) {
-	defer clock(&r.timings.Demand)()
+	defer r.clock(ArrowDemand, &r.timings.Demand)()
 	d, err := demand.Build(p.demandInput(), r.settings.Demand)
 	if err != nil {
 		return d, err

@@ -142,5 +142,19 @@ type Timings struct {
 	Calls  []Call        `json:"calls"`
 }
 
+// Arrow names a part of the flow that [Timings] gives the time of.
+type Arrow string
+
+const (
+	ArrowPlan   Arrow = "plan"
+	ArrowStore  Arrow = "store"
+	ArrowDemand Arrow = "demand"
+	ArrowFilter Arrow = "filter"
+	ArrowPick   Arrow = "pick"
+)
+
+// Arrows lists the arrows in the order of the flow.
+func Arrows() []Arrow { return []Arrow{ArrowPlan, ArrowStore, ArrowDemand, ArrowFilter, ArrowPick} }
+
 // CoverageThreshold is the cosine above which a passage counts as answering a sub-query.
 const CoverageThreshold = 0.6
