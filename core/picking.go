@@ -32,7 +32,7 @@ func (r *selection) pick(plan Plan, p *pool, d demand.Demand) (pick.Result, erro
 	for name := r.inTime(r.settings.Selector); ; {
 		result, err := r.run(name, problem)
 		if err == nil {
-			return r.note(result), nil
+			return r.note(result, len(p.candidates)), nil
 		}
 		below, ok := ladder[name]
 		if !ok || r.ctx.Err() != nil || errors.Is(err, pick.ErrOption) {
@@ -65,12 +65,13 @@ func (r *selection) run(name string, problem *pick.Problem) (pick.Result, error)
 	return selector.Select(r.ctx, problem, r.settings.K)
 }
 
-// note copies what the selector says of itself into the trace.
-func (r *selection) note(result pick.Result) pick.Result {
+// note copies what the selector says of itself into the trace. Where fewer than k candidates competed, after any
+// filter, that is the first thing it says.
+func (r *selection) note(result pick.Result, competed int) pick.Result {
 	r.trace.Mode = result.Mode
-	for _, words := range result.Degraded {
+	for i, words := range result.Degraded {
 		code := ReasonSelector
-		if len(result.Steps) < r.settings.K && r.trace.Candidates < r.settings.K {
+		if i == 0 && competed < r.settings.K {
 			code = ReasonFewerThanK
 		}
 		r.degrade(code, "%s", words)

@@ -2,14 +2,14 @@ package core
 
 import (
 	"fmt"
+	"time"
 )
 
 // search asks the store: the main query and all sub-queries in one request. Under pool "given" the candidates
 // are fetched by ID, and the request serves the sub-queries only.
 func (r *selection) search(plan Plan) (SearchResult, error) {
 	defer r.clock(ArrowStore, &r.timings.Store)()
-	found, err := r.Store.Search(r.ctx, r.request(plan))
-	r.timings.Calls = append(r.timings.Calls, found.Calls...)
+	found, err := r.ask(r.request(plan))
 	if err != nil {
 		return found, fmt.Errorf("core: search: %w", err)
 	}
@@ -32,6 +32,16 @@ func (r *selection) search(plan Plan) (SearchResult, error) {
 	return found, nil
 }
 
+// ask makes the request, unless the candidates are given and there is no sub-query to search for.
+func (r *selection) ask(req SearchRequest) (SearchResult, error) {
+	if r.settings.Pool.Base() == PoolGiven && len(req.SubQueries) == 0 {
+		return SearchResult{}, nil
+	}
+	found, err := r.Store.Search(r.ctx, req)
+	r.timings.Calls = append(r.timings.Calls, found.Calls...)
+	return found, err
+}
+
 func (r *selection) request(plan Plan) SearchRequest {
 	req := SearchRequest{
 		Vector: plan.main, K: r.settings.Candidates, Depth: r.settings.SubQueries.Depth,
@@ -43,7 +53,7 @@ func (r *selection) request(plan Plan) SearchRequest {
 	case PoolLexical:
 		req.Retrieval = RetrieveLexical
 	case PoolGiven:
-		req.K = 1 // the candidates are known; the main search only carries the sub-queries
+		req.K = 1 // the candidates are known; a request cannot do without a main search, so it is the smallest
 	}
 	if r.needsLists() {
 		req.SubQueries = plan.subQueries
@@ -65,7 +75,7 @@ func (r *selection) fetchGiven(plan Plan) ([]Candidate, error) {
 		}
 		ids, score[c.ID] = append(ids, c.ID), c.Score
 	}
-	fetched, err := r.Store.Fetch(r.ctx, FetchRequest{IDs: ids, Scope: plan.Scope})
+	fetched, err := r.fetch(plan, ids)
 	if err != nil {
 		return nil, fmt.Errorf("core: fetch given candidates: %w", err)
 	}
@@ -97,7 +107,7 @@ func (r *selection) fetchOutside(plan Plan, found *SearchResult) {
 	if len(missing) == 0 {
 		return
 	}
-	fetched, err := r.Store.Fetch(r.ctx, FetchRequest{IDs: missing, Scope: plan.Scope})
+	fetched, err := r.fetch(plan, missing)
 	if err != nil {
 		r.degrade(ReasonOutsideMissing, "fetch %d hits of sub-queries: %v", len(missing), err)
 		return
@@ -113,4 +123,12 @@ func (r *selection) fetchOutside(plan Plan, found *SearchResult) {
 			}
 		}
 	}
+}
+
+// fetch asks the store for passages by ID and notes the round trip.
+func (r *selection) fetch(plan Plan, ids []ID) ([]Candidate, error) {
+	start := time.Now()
+	fetched, err := r.Store.Fetch(r.ctx, FetchRequest{IDs: ids, Scope: plan.Scope})
+	r.timings.Calls = append(r.timings.Calls, Call{Name: "fetch", Duration: time.Since(start)})
+	return fetched, err
 }

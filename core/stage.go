@@ -84,6 +84,9 @@ func (s *Stage) begin(ctx context.Context, q Query) (*selection, error) {
 	if settings.Pool.Base() == PoolGiven && len(q.Given) == 0 {
 		return nil, fmt.Errorf("core: %w: pool is %q and the query gives no candidates", ErrInvalid, settings.Pool)
 	}
+	if n := len(q.SubQueries); n > MaxSubQueries {
+		return nil, fmt.Errorf("core: %w: the query brings %d sub-queries, want at most %d", ErrInvalid, n, MaxSubQueries)
+	}
 	run := &selection{Stage: s, settings: settings, ctx: ctx, cancel: func() {}, started: time.Now()}
 	if settings.Timeout > 0 {
 		run.ctx, run.cancel = context.WithTimeout(ctx, settings.Timeout)

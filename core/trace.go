@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"github.com/georag/georag/core/measure"
 	"github.com/georag/georag/core/pick"
 )
 
@@ -121,7 +122,7 @@ const (
 	ReasonSubQueryFailed   ReasonCode = "subquery_failed"     // one of the m searches failed, or its vector is unusable
 	ReasonWeights          ReasonCode = "weights_fell_back"   // no sub-query passed the checks
 	ReasonDemand           ReasonCode = "demand_fell_back"    // the likelihood has no mass
-	ReasonFewerThanK       ReasonCode = "fewer_than_k"        // the pool holds fewer than k
+	ReasonFewerThanK       ReasonCode = "fewer_than_k"        // fewer than k candidates competed, after any filter
 	ReasonCandidate        ReasonCode = "candidate_set_aside" // a stored vector is missing or unusable
 	ReasonDuplicateID      ReasonCode = "duplicate_id"        // the store returned an ID twice
 	ReasonOutsideMissing   ReasonCode = "outside_missing"     // hits of sub-queries could not be fetched
@@ -157,4 +158,4 @@ const (
 func Arrows() []Arrow { return []Arrow{ArrowPlan, ArrowStore, ArrowDemand, ArrowFilter, ArrowPick} }
 
 // CoverageThreshold is the cosine above which a passage counts as answering a sub-query.
-const CoverageThreshold = 0.6
+const CoverageThreshold = measure.CoverageThreshold

@@ -1,0 +1,203 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/georag/georag/core"
+	"github.com/georag/georag/core/filter"
+	"github.com/georag/georag/core/vec"
+)
+
+var filterNames = []string{core.FilterRicci, core.FilterKMeans}
+
+// filtering returns a stage whose candidates, all of the dense pool, pass the named filter.
+func filtering(m *memory, name string, depth int) core.Stage {
+	settings := core.DefaultPreset()
+	settings.Pool, settings.Candidates, settings.SubQueries.Depth = core.PoolDense, 30, 6
+	settings.Filter.Name, settings.Filter.Depth = name, depth
+	return core.Stage{Store: m, Settings: settings}
+}
+
+// keptBy applies a filter outside the stage and returns the IDs that stay, in ID order.
+func keptBy(t *testing.T, m *memory, q core.Query, name string, depth int) []core.ID {
+	t.Helper()
+	nearest := m.nearest(q.Vector, depth, true)
+	var units [][]float32
+	for _, c := range nearest {
+		units = append(units, vec.Normalise(nil, c.Vector))
+	}
+	similarity, err := filter.Similarities(nil, vec.Normalise(nil, q.Vector), units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result filter.Result
+	if name == core.FilterRicci {
+		result, err = filter.Ricci(similarity, filter.RicciOptions{Depth: depth})
+	} else {
+		result, err = filter.KMeans(similarity, filter.KMeansOptions{Depth: depth})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []core.ID
+	for _, i := range result.Kept {
+		ids = append(ids, nearest[i].ID)
+	}
+	slices.SortFunc(ids, core.CompareID)
+	return ids
+}
+
+// competed lists the candidates that were left to the selector.
+func competed(s core.Selection) (ids []core.ID) {
+	for _, d := range s.Trace.Demand {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func TestStageFiltersAsTheFilterAlone(t *testing.T) {
+	for _, name := range filterNames {
+		narrowed := 0
+		for seed := range uint64(30) {
+			m, q := world(seed, 60, 6)
+			stage := filtering(m, name, 20)
+			s := choose(t, stage, q)
+			got := competed(s)
+			if want := keptBy(t, m, q, name, 20); !slices.Equal(got, want) {
+				t.Fatalf("%s, seed %d: %v competed, want %v", name, seed, got, want)
+			}
+			if len(got) < 20 {
+				narrowed++
+			}
+			f := s.Trace.Filter
+			if f == nil || f.Name != name || len(f.Dropped)+len(got) != s.Trace.Candidates || s.Trace.Candidates != 30 {
+				t.Fatalf("%s, seed %d: %d candidates, filter trace %+v", name, seed, s.Trace.Candidates, f)
+			}
+			mass := 0.0
+			for _, d := range s.Trace.Demand {
+				mass += d.Share
+			}
+			if math.Abs(mass-1) > 1e-9 {
+				t.Fatalf("%s, seed %d: the demand over those that stay sums to %v", name, seed, mass)
+			}
+			for _, id := range s.IDs() {
+				if !slices.Contains(got, id) {
+					t.Fatalf("%s, seed %d: %s was chosen and had been dropped", name, seed, id)
+				}
+			}
+		}
+		if narrowed < 20 {
+			t.Errorf("%s dropped something of the nearest 20 in %d of 30 worlds", name, narrowed)
+		}
+	}
+}
+
+func TestFilteredSelectionIsIndependentOfTheStoresOrder(t *testing.T) {
+	for _, name := range filterNames {
+		for seed := range uint64(50) {
+			m, q := world(seed, 40, 6)
+			stage := filtering(m, name, 15)
+			stage.Settings.Filter.Protect = seed%2 == 0
+			want := trace(t, choose(t, stage, q))
+			m.shuffle = rand.New(rand.NewPCG(seed, 2))
+			if got := trace(t, choose(t, stage, q)); got != want {
+				t.Fatalf("%s, seed %d: traces differ\n%s\n%s", name, seed, want, got)
+			}
+		}
+	}
+}
+
+// TestProtectionKeepsTheBestServerOfEverySubQuery runs each world with protection and without.
+func TestProtectionKeepsTheBestServerOfEverySubQuery(t *testing.T) {
+	for _, name := range filterNames {
+		lost, saved := 0, 0
+		for seed := range uint64(30) {
+			m, q := world(seed, 60, 6)
+			stage := filtering(m, name, 12)
+			stage.Settings.Pool = core.PoolUnion
+			bare := competed(choose(t, stage, q))
+			stage.Settings.Filter.Protect = true
+			s := choose(t, stage, q)
+			protected := competed(s)
+			saved += len(s.Trace.Filter.Saved)
+			for j, sub := range q.SubQueries {
+				if s.Trace.SubQueries[j].Weight == 0 {
+					continue
+				}
+				best := m.nearest(sub.Vector, 1, true)[0].Vector
+				if !holds(m, protected, best) {
+					t.Fatalf("%s, seed %d: the best server of sub-query %d was dropped", name, seed, j)
+				}
+				if !holds(m, bare, best) {
+					lost++
+				}
+			}
+		}
+		if lost == 0 || saved == 0 {
+			t.Errorf("%s: %d best servers lost without protection, %d saved with it: the test shows nothing", name, lost, saved)
+		}
+	}
+}
+
+// holds reports whether a passage with this vector is among the IDs; several passages may have it.
+func holds(m *memory, ids []core.ID, v []float32) bool {
+	return slices.ContainsFunc(m.passages, func(c core.Candidate) bool {
+		return slices.Equal(c.Vector, v) && slices.Contains(ids, c.ID)
+	})
+}
+
+func TestFilterThatLeavesFewerThanKSaysSo(t *testing.T) {
+	for _, name := range filterNames {
+		m, q := world(3, 60, 6)
+		stage := filtering(m, name, 4)
+		s := choose(t, stage, q)
+		var codes []core.ReasonCode
+		for _, r := range s.Trace.Degraded {
+			codes = append(codes, r.Code)
+		}
+		if !slices.Equal(codes, []core.ReasonCode{core.ReasonFewerThanK}) || len(s.Items) > 4 || len(s.Items) == 0 {
+			t.Errorf("%s: %d items, degraded %v", name, len(s.Items), s.Trace.Degraded)
+		}
+		stage.Settings.Strict = true
+		if _, err := stage.Select(context.Background(), q); !errors.Is(err, core.ErrStrict) {
+			t.Errorf("%s under strict: %v", name, err)
+		}
+	}
+}
+
+func TestFilterThatCannotTellFallsBack(t *testing.T) {
+	for _, name := range filterNames {
+		m, q := world(3, 60, 6)
+		s := choose(t, filtering(m, name, 1), q)
+		told := slices.ContainsFunc(s.Trace.Degraded, func(r core.Reason) bool { return r.Code == core.ReasonFilter })
+		if !told || len(s.Items) != 1 || s.Trace.Filter.Note != string(filter.ReasonTooFew) {
+			t.Errorf("%s: %d items, degraded %v, filter %+v", name, len(s.Items), s.Trace.Degraded, s.Trace.Filter)
+		}
+	}
+}
+
+func TestFilterSettingsOutOfRange(t *testing.T) {
+	for what, change := range map[string]func(*core.FilterSettings){
+		"name":       func(f *core.FilterSettings) { f.Name = "graph" },
+		"depth":      func(f *core.FilterSettings) { f.Depth = 0 },
+		"percentile": func(f *core.FilterSettings) { f.TauPercentile = 100.5 },
+		"p":          func(f *core.FilterSettings) { f.P = math.NaN() },
+		"alpha":      func(f *core.FilterSettings) { f.Alpha = 1 },
+		"steps":      func(f *core.FilterSettings) { f.Steps = 0 },
+		"step size":  func(f *core.FilterSettings) { f.StepSize = 0 },
+		"eta":        func(f *core.FilterSettings) { f.Eta = -1 },
+	} {
+		f := core.NoFilter()
+		if err := f.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&f); !errors.Is(f.Validate(), core.ErrInvalid) {
+			t.Errorf("%s: %v", what, f.Validate())
+		}
+	}
+}
