@@ -1,13 +1,17 @@
 package openai
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/modelhttp"
+	"github.com/georag/georag/internal/secret"
 )
 
 // DefaultBaseURL is where requests go when base_url is empty.
@@ -46,4 +50,16 @@ func connect(c modelhttp.Config, timeout time.Duration) (*modelhttp.Client, []op
 func rejected(err error) bool {
 	var status *modelhttp.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusBadRequest || status.Status == http.StatusUnprocessableEntity)
+}
+
+// unusable names what kept an answer from being used: a refusal or a broken connection stays what it is, and all else
+// is the answer's own fault. Its words come from the server, so they are made fit to print.
+func unusable(err error, key secret.Secret) error {
+	var status *modelhttp.StatusError
+	err = modelhttp.Wrap(err)
+	if err == nil || errors.As(err, &status) || errors.Is(err, core.ErrUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", ErrAnswer, modelhttp.Message(err.Error(), key))
 }

@@ -136,6 +136,16 @@ func (e *Embedder) Dimension(ctx context.Context) (int, error) {
 	return len(vectors[0]), nil
 }
 
+// CheckDimension compares the length of the model's vectors with the collection's, so that a wrong model is told at
+// start rather than by the first question; the error wraps [core.ErrDimension].
+func (e *Embedder) CheckDimension(ctx context.Context, collection int) error {
+	dimension, err := e.Dimension(ctx)
+	if err == nil && dimension != collection {
+		err = fmt.Errorf("adapters/openai: %w: %s makes vectors of %d components and the collection holds %d; it was built with another model, or needs dimensions: %d", core.ErrDimension, e.config.Model, dimension, collection, collection)
+	}
+	return err
+}
+
 // EmbedQueries implements [core.Embedder]. Errors are those of [Embedder.EmbedPassages].
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.client.Retrier(), e.prefix.query, texts)
@@ -168,7 +178,10 @@ func (e *Embedder) embed(ctx context.Context, retrier *retry.Retrier, prefix str
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("adapters/openai: embed %d texts with %s: %w", len(texts), e.config.Model, err)
 	}
-	return vectors, e.checkDimensions(vectors)
+	if err := e.checkDimensions(vectors); err != nil {
+		return nil, err
+	}
+	return vectors, nil
 }
 
 // checkDimensions finds vectors that differ in length between batches, or from what was asked for.
@@ -224,5 +237,5 @@ func (e *Embedder) request(ctx context.Context, retrier *retry.Retrier, batch []
 	res, err := retry.Do(ctx, retrier, func(ctx context.Context) (*openaisdk.CreateEmbeddingResponse, error) {
 		return e.service.New(ctx, params)
 	}, modelhttp.Classify)
-	return res, modelhttp.Wrap(err)
+	return res, unusable(err, e.client.Key())
 }

@@ -41,12 +41,16 @@ func order(dst [][]float32, data []openaisdk.Embedding) error {
 	return nil
 }
 
-// components returns the vector of one item. The library turns a null among the numbers into 0 and leaves
+// components returns the vector of one item. The library turns whatever stands among the numbers into 0 and leaves
 // undecodable base64 empty, so both are caught here.
 func components(item openaisdk.Embedding) ([]float32, error) {
-	raw := item.JSON.Embedding.Raw()
-	if strings.HasPrefix(raw, "[") && strings.ContainsAny(raw, "nN") {
-		return nil, fmt.Errorf("%w: a component is null or NaN", core.ErrNotFinite)
+	if numbers, ok := strings.CutPrefix(item.JSON.Embedding.Raw(), "["); ok {
+		switch {
+		case strings.ContainsAny(numbers, `"[{`):
+			return nil, fmt.Errorf("%w: a component is no number", ErrAnswer)
+		case strings.ContainsAny(numbers, "nN"):
+			return nil, fmt.Errorf("%w: a component is null or NaN", core.ErrNotFinite)
+		}
 	}
 	if len(item.Embedding) == 0 {
 		return nil, fmt.Errorf("%w: no vector, or one that is not base64 of 32-bit floats", ErrAnswer)

@@ -124,6 +124,16 @@ func (c *Client) post(ctx context.Context, path string, body []byte) ([]byte, er
 	return io.ReadAll(res.Body)
 }
 
+// Share returns a context that ends when the given share, in (0, 1), of the time to ctx's deadline has passed, so that
+// what falls back when the call is too slow still has time to do so. Without a deadline it is ctx with a cancel.
+func Share(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(share*float64(time.Until(deadline))))
+}
+
 // boundedBodies ends a body that never stops with an error instead of filling the memory.
 type boundedBodies struct{ next http.RoundTripper }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -76,6 +77,7 @@ func TestRefusals(t *testing.T) {
 		"forbidden":      {403, `{}`, core.ErrUnauthorized, "403", 1},
 		"not built":      {501, ``, core.ErrUnavailable, "501", 1},
 		"redirect":       {307, ``, core.ErrInvalid, "307", 1},
+		"key in pieces":  {401, "your key sk-can\x00ary-77ab12 is wrong", core.ErrUnauthorized, "key [redacted] is", 1},
 		"key in the way": {401, `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`, core.ErrUnauthorized, "[redacted]", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +101,25 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestShareLeavesTimeToFallBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		part, cancel := Share(ctx, 0.7)
+		defer cancel()
+		start := time.Now()
+		<-part.Done()
+		if time.Since(start) != 7*time.Second || ctx.Err() != nil || !errors.Is(part.Err(), context.DeadlineExceeded) {
+			t.Errorf("ended after %v with %v", time.Since(start), part.Err())
+		}
+	})
+	part, cancel := Share(context.Background(), 0.7)
+	if _, ok := part.Deadline(); ok || part.Err() != nil {
+		t.Error("a deadline out of nothing")
+	}
+	cancel()
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {

@@ -73,7 +73,7 @@ func Check(res *http.Response, key secret.Secret) error {
 	_ = res.Body.Close()
 	return &StatusError{
 		Status:     res.StatusCode,
-		Message:    printable(key.Scrub(errorMessage(body))),
+		Message:    Message(errorMessage(body), key),
 		RetryAfter: retry.After(res.Header.Get("Retry-After"), time.Now()),
 	}
 }
@@ -147,8 +147,9 @@ func words(field json.RawMessage) string {
 	return strings.Join(parts, "; ")
 }
 
-// printable makes one line of at most maxErrorMessage runes that cannot play tricks on a terminal.
-func printable(text string) string {
+// Message makes a server's words fit to be repeated: one line of at most 300 runes, without the key, that cannot play
+// tricks on a terminal.
+func Message(text string, key secret.Secret) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -158,7 +159,8 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
+	// The key goes last, because a character that was dropped above may have stood in the middle of it.
+	text = key.Scrub(strings.Join(strings.Fields(text), " "))
 	if utf8.RuneCountInString(text) > maxErrorMessage {
 		text = string([]rune(text)[:maxErrorMessage]) + "…"
 	}
