@@ -1,0 +1,3 @@
+// Package obs makes the service observable: Prometheus metrics ([Metrics]) and OpenTelemetry traces ([Tracing]).
+// Neither ever holds a question's text, a filter, a tenant or a key.
+package obs
