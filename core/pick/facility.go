@@ -31,6 +31,7 @@ func (f *facility) run(ctx context.Context, p *Problem, k int, r *Result) error 
 	f.columns.reset(p.Similarity)
 	f.cover.reset(p.Demand)
 	f.gain, f.fresh = rows(f.gain, n), rows(f.fresh, n)
+	clear(f.fresh)
 	if f.o.ColdStart {
 		s := chooseNearest(f.gain, p, RuleColdStart)
 		s.Gain, s.RunnerUpGain = f.cover.gain(f.columns.at(s.Row)), 0
