@@ -332,6 +332,7 @@ func (g *georag) settle(c int) error {
 		if err := g.solve(context.Background(), c); err != nil {
 			return err
 		}
+		g.gain[c] = out // solve gave it a gain, and it is chosen already
 	}
 	if err := g.solver.Add(c, g.costs(c)); err != nil {
 		return fmt.Errorf("core/pick: georag: %w", err)
