@@ -1,0 +1,55 @@
+package flat
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// payload turns the fields of a line into Go values.
+func payload(fields []field) map[string]any {
+	values := make(map[string]any, len(fields))
+	for _, f := range fields {
+		values[f.name] = value(f.value)
+	}
+	return values
+}
+
+// value is a JSON value as Go has it, integers with every digit: int64, else uint64, else [json.Number].
+func value(v gjson.Result) any {
+	switch {
+	case v.Type == gjson.Number:
+		return number(v)
+	case v.IsArray():
+		elements := []any{}
+		v.ForEach(func(_, element gjson.Result) bool {
+			elements = append(elements, value(element))
+			return true
+		})
+		return elements
+	case v.IsObject():
+		members := map[string]any{}
+		v.ForEach(func(name, member gjson.Result) bool {
+			members[name.String()] = value(member)
+			return true
+		})
+		return members
+	default:
+		return v.Value()
+	}
+}
+
+func number(v gjson.Result) any {
+	if strings.ContainsAny(v.Raw, ".eE") {
+		return v.Num
+	}
+	if i, err := strconv.ParseInt(v.Raw, 10, 64); err == nil {
+		return i
+	}
+	if u, err := strconv.ParseUint(v.Raw, 10, 64); err == nil {
+		return u
+	}
+	return json.Number(v.Raw)
+}
