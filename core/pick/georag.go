@@ -39,7 +39,8 @@ type GeoRAGOptions struct {
 	Sinkhorn Sinkhorn `koanf:"sinkhorn"`
 	// Iterations of mode Published; at least 1, 100 in the publication.
 	Iterations int `koanf:"iterations"`
-	// Epsilon is the entropic regularisation in the unit of 1−cos, in (0,1000]; 0.01 in the publication.
+	// Epsilon is the entropic regularisation in the unit of 1−cos, in (0,1000]; 0.01 in the publication. Below about
+	// 1e-6 the rounding of cost/epsilon exceeds [ot.Tolerance], and mode Converged may return [ot.ErrNotConverged].
 	Epsilon float64 `koanf:"epsilon"`
 }
 
