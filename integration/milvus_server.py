@@ -118,10 +118,11 @@ class Server:
     """One Milvus over one data folder; start after kill finds the data again."""
 
     COMPONENTS = ("rootCoord", "proxy", "queryCoord", "queryNode", "indexNode", "dataCoord", "dataNode")
-    # Shorter rounds of the coordinators than production's, so that a test's load and flush take less time.
+    # Shorter rounds than production's, so that a test's load, flush and strongly consistent search take less time.
     SETTINGS = {
         "log.level": "warn",
         "common.session.ttl": 5,  # seconds until a killed server's registration ends and the next one may start
+        "proxy.timeTickInterval": 20,
         "queryCoord.checkInterval": 100,
         "queryCoord.distPullInterval": 100,
         "queryCoord.checkHandoffInterval": 500,

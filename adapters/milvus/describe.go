@@ -24,7 +24,7 @@ func (s *Store) Describe(ctx context.Context) (core.Description, error) {
 		}
 		d := core.Description{
 			Store:      "milvus " + strings.TrimPrefix(version, "v"),
-			Collection: c.name,
+			Collection: c.real,
 			Vectors:    firstOf(f.name, c.names(func(f field) bool { return f.kind.vector() })),
 			Metric:     f.index.metric,
 			Dimension:  f.dimension,
@@ -53,7 +53,6 @@ func (s *Store) sample(ctx context.Context, l *link, c *collection, f vectorFiel
 		return err
 	}
 	d.Count = count
-	all.expr = firstKeys(c.primary(), "")
 	rows, err := l.server.query(ctx, queryCall{collection: c, scope: all, limit: 1, output: c.output(s.cfg.OutputFields), vector: f})
 	if err != nil || len(rows) == 0 {
 		return err

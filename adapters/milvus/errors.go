@@ -56,23 +56,34 @@ const (
 // sentinel is the error of package core that a server's failure amounts to.
 func (e *serverError) sentinel() error {
 	switch c := e.code; {
-	case c == codeCollectionMissing, c == codePartitionMissing, c == codeIndexMissing, c == codeDatabaseMissing, c == codeFieldMissing,
+	case c == codeCollectionMissing, e.partitionMissing(), c == codeIndexMissing, c == codeDatabaseMissing, c == codeFieldMissing,
 		e.legacy == "CollectionNotExists":
 		return core.ErrNotFound
 	case c == codeNotAuthenticated, c == codeNotPermitted, c == codeNeedAuthenticate, e.legacy == "PermissionDenied":
 		return core.ErrUnauthorized
-	case c == codeParameterInvalid, e.legacy == "IllegalArgument", strings.Contains(e.reason, "cannot parse expression"),
-		strings.Contains(e.reason, "failed to create query plan"):
+	case c == codeParameterInvalid, e.legacy == "IllegalArgument", e.says("cannot parse expression"),
+		e.says("failed to create query plan"), e.says("] is invalid"):
 		return core.ErrInvalid
 	default:
 		return core.ErrUnavailable
 	}
 }
 
+func (e *serverError) says(words string) bool { return strings.Contains(e.reason, words) }
+
+// partitionMissing reports an unknown partition, for which Milvus 2.3 has words and no code.
+func (e *serverError) partitionMissing() bool {
+	return e.code == codePartitionMissing || e.says("partition name") && e.says("not found")
+}
+
 // asleep reports that the collection or partition is not in the server's memory.
 func (e *serverError) asleep() bool {
-	return e.code == codeCollectionAsleep || e.code == codePartitionAsleep || strings.Contains(e.reason, "not loaded")
+	return e.code == codeCollectionAsleep || e.code == codePartitionAsleep || e.says("not loaded")
 }
+
+// torn reports that a passage found by a search was gone when the server read its vector, as when it is deleted
+// in between.
+func (e *serverError) torn() bool { return e.says("incomplete query result") }
 
 func isMissingCollection(err error) bool {
 	var failure *serverError
@@ -89,7 +100,7 @@ func classify(err error) (again bool, after time.Duration) {
 	case failure.asleep(), isMissingCollection(err):
 		return false, 0
 	case c == codeServiceNotReady, c == codeServiceAway, c == codeTooManyRequests, c == codeServiceRateLimit,
-		c == codeCollectionWaking, c == codePartitionWaking,
+		c == codeCollectionWaking, c == codePartitionWaking, failure.torn(),
 		c >= codeReplicaMissing && c < codeIndexMissing, c > codeDatabaseMissing && c <= codeNoNode:
 		return true, 0 // the service, a channel, a segment or a node is about to be there again
 	}

@@ -2,7 +2,9 @@ package milvus
 
 import (
 	"context"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/georag/georag/core"
 )
@@ -59,7 +61,7 @@ func (s *Store) Scan(ctx context.Context, r core.Scope, limit int, yield func(co
 	if err := s.ensureLoaded(ctx); err != nil {
 		return err
 	}
-	after := ""
+	var after core.ID
 	for seen := 0; limit <= 0 || seen < limit; {
 		size := scanBatch
 		if limit > 0 {
@@ -78,43 +80,43 @@ func (s *Store) Scan(ctx context.Context, r core.Scope, limit int, yield func(co
 			return nil
 		}
 		seen += len(rows)
-		after, err = idLiteral(rows[len(rows)-1].ID)
-		if err != nil {
-			return err
-		}
+		after = rows[len(rows)-1].ID
 	}
 	return nil
 }
 
-// page reads the next rows of a scan, those with a key above the literal after.
-func (s *Store) page(ctx context.Context, r core.Scope, after string, size int) ([]core.Candidate, error) {
+// page reads the next rows of a scan, those with a key above after.
+func (s *Store) page(ctx context.Context, r core.Scope, after core.ID, size int) ([]core.Candidate, error) {
 	return withCollection(ctx, s, "scan", func(ctx context.Context, l *link, c *collection) ([]core.Candidate, error) {
 		p, err := s.planFor(c, r)
 		if err != nil {
 			return nil, err
 		}
-		p.scope.expr = and(firstKeys(c.primary(), after), p.scope.expr)
+		above, err := keysAbove(c.primary(), after)
+		if err != nil {
+			return nil, err
+		}
+		p.scope.expr = and(above, p.scope.expr)
 		rows, err := l.server.query(ctx, queryCall{collection: c, scope: p.scope, limit: size, output: p.output, vector: p.field})
 		slices.SortFunc(rows, func(a, b core.Candidate) int { return core.CompareID(a.ID, b.ID) })
 		return rows, err
 	})
 }
 
-// firstKeys is the condition of a scan's page. Milvus wants one even for all rows.
-func firstKeys(primary field, after string) string {
-	switch {
-	case after != "":
-		return primary.name + " > " + after
-	case primary.kind == kindInt64:
-		return primary.name + " >= -9223372036854775808"
-	default:
-		return primary.name + ` >= ""`
-	}
-}
-
-func idLiteral(id core.ID) (string, error) {
+// keysAbove is the condition of a scan's page: all keys, or those above id. Milvus 2.3 needs a condition where a
+// query has no limit only.
+func keysAbove(primary field, id core.ID) (string, error) {
 	if text, ok := id.Text(); ok {
-		return quote(text)
+		literal, err := quote(text)
+		return primary.name + " > " + literal, err
 	}
-	return id.String(), nil
+	number, ok := id.Int()
+	switch {
+	case !ok:
+		return "", nil
+	case number == math.MinInt64: // no literal of Milvus
+		return primary.name + " >= " + strconv.FormatInt(math.MinInt64+1, 10), nil
+	default:
+		return primary.name + " > " + strconv.FormatInt(number, 10), nil
+	}
 }

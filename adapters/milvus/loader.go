@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/georag/georag/core"
@@ -15,6 +16,7 @@ const (
 	maxIDBytes     = 1024
 	maxTenantBytes = 1024
 	batchBytes     = 8 << 20 // far below the 64 MiB that Milvus accepts
+	batchRows      = 5000    // a collection with a partition key lists the IDs in an expression
 )
 
 // Index parameters of a collection that Create makes.
@@ -109,7 +111,7 @@ func metricName(m core.Metric) (string, error) {
 	}
 }
 
-// Upsert writes passages in requests of at most [batchBytes], into the configured partition where there is one.
+// Upsert writes passages in requests of at most [batchBytes] and [batchRows], into the configured partition where there is one.
 // Where an ID occurs twice, the last one wins.
 func (s *Store) Upsert(ctx context.Context, passages []core.Candidate) error {
 	if len(passages) == 0 {
@@ -148,10 +150,13 @@ func checkPassages(primary field, f vectorField, passages []core.Candidate) erro
 		return fmt.Errorf("adapters/milvus: upsert: %w: the collection gives its own IDs (auto_id)", core.ErrUnsupported)
 	}
 	for _, p := range passages {
-		_, integer := p.ID.Int()
+		number, integer := p.ID.Int()
 		_, textual := p.ID.Text()
 		if primary.kind == kindInt64 && !integer || primary.kind == kindVarchar && !textual {
 			return fmt.Errorf("adapters/milvus: upsert of id %q: %w: the primary key %q is %s", p.ID, core.ErrInvalid, primary.name, primary.kind)
+		}
+		if integer && number == math.MaxInt64 {
+			return fmt.Errorf("adapters/milvus: upsert of id %q: %w: Milvus loses the highest int64 when it merges the rows of a query, so the passage could not be read", p.ID, core.ErrUnsupported)
 		}
 		if err := vec.Check(p.Vector, f.dimension); err != nil {
 			return fmt.Errorf("adapters/milvus: upsert of id %q: %w", p.ID, err)
@@ -175,14 +180,14 @@ func lastOfEach(passages []core.Candidate) []core.Candidate {
 	return unique
 }
 
-// batches cuts passages into requests of about [batchBytes].
+// batches cuts passages into requests of about [batchBytes], and of at most [batchRows].
 func batches(passages []core.Candidate) [][]core.Candidate {
 	var cut [][]core.Candidate
 	start, size := 0, 0
 	for i, p := range passages {
 		document, _ := json.Marshal(p.Payload) // what cannot be written is reported where it is
 		row := 4*len(p.Vector) + len(document)
-		if size > 0 && size+row > batchBytes {
+		if size > 0 && (size+row > batchBytes || i-start == batchRows) {
 			cut = append(cut, passages[start:i])
 			start, size = i, 0
 		}

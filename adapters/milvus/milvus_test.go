@@ -3,7 +3,9 @@ package milvus
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,33 +75,51 @@ func specOf(c storetest.Collection, exact bool) core.CollectionSpec {
 // visible when it returns.
 func fill(t testing.TB, addr string, c storetest.Collection, exact bool) Config {
 	t.Helper()
-	cfg := Config{Addr: addr, Collection: collectionName(), TenantField: c.TenantKey}
-	loading := cfg
-	parts := map[string][]core.Candidate{"": c.Passages}
-	if c.PartitionKey != "" {
-		parts = make(map[string][]core.Candidate)
-		for _, p := range c.Passages {
-			name := p.Payload[c.PartitionKey].(string)
-			parts[name] = append(parts[name], p)
-		}
-		for name := range parts {
-			loading.Partitions = append(loading.Partitions, name)
-		}
-	}
-	loader := newStore(t, loading)
-	defer loader.Close()
-	if err := loader.Create(t.Context(), specOf(c, exact)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { drop(t, addr, cfg.Collection) })
-	for name, passages := range parts {
-		if c.PartitionKey != "" {
-			loading.Partitions = []string{name}
-		}
-		upsert(t, loading, passages)
-	}
-	waitVisible(t, loader, int64(len(c.Passages)))
+	cfg := Config{Addr: addr, Collection: collectionName(), TenantField: c.TenantKey, Consistency: "strong"}
+	create(t, cfg, c, exact)
+	put(t, cfg, c)
 	return cfg
+}
+
+// create makes the empty collection, and drops it at the test's end.
+func create(t testing.TB, cfg Config, c storetest.Collection, exact bool) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(byPartition(c))) {
+		if name != "" {
+			cfg.Partitions = append(cfg.Partitions, name)
+		}
+	}
+	s := newStore(t, cfg)
+	defer s.Close()
+	if err := s.Create(context.Background(), specOf(c, exact)); err != nil {
+		t.Error(err)
+		return
+	}
+	t.Cleanup(func() { drop(t, cfg.Addr, cfg.Collection) })
+}
+
+// put writes the passages of c, each into its partition, and waits until they are visible.
+func put(t testing.TB, cfg Config, c storetest.Collection) {
+	t.Helper()
+	for name, passages := range byPartition(c) {
+		into := cfg
+		if name != "" {
+			into.Partitions = []string{name}
+		}
+		upsert(t, into, passages)
+	}
+	s := newStore(t, cfg)
+	defer s.Close()
+	waitVisible(t, s, int64(len(c.Passages)))
+}
+
+func byPartition(c storetest.Collection) map[string][]core.Candidate {
+	parts := make(map[string][]core.Candidate)
+	for _, p := range c.Passages {
+		name, _ := p.Payload[c.PartitionKey].(string) // none: ""
+		parts[name] = append(parts[name], p)
+	}
+	return parts
 }
 
 func upsert(t testing.TB, cfg Config, passages []core.Candidate) {

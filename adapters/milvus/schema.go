@@ -59,7 +59,8 @@ type vectorField struct {
 
 // collection is the part of a collection's schema that searches need.
 type collection struct {
-	name    string
+	name    string // as configured; possibly an alias
+	real    string // the collection itself
 	fields  []field
 	dynamic bool // fields outside the schema are allowed
 	indexed map[string]index

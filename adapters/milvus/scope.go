@@ -2,8 +2,7 @@ package milvus
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,38 +40,6 @@ func (s *Store) scopeOf(c *collection, r core.Scope) (scope, error) {
 	return scope{expr: and(tenant, r.Filter), partitions: partitions, consistency: consistency}, nil
 }
 
-// partitions returns the partitions to search: the requested ones, which must be among the configured ones.
-func (s *Store) partitions(requested []string) ([]string, error) {
-	if requested == nil {
-		return s.cfg.Partitions, nil
-	}
-	if len(requested) == 0 {
-		return nil, fmt.Errorf("adapters/milvus: %w: the list of partitions is empty", core.ErrEmptyScope)
-	}
-	if err := checkPartitionNames(requested); err != nil {
-		return nil, err
-	}
-	for _, name := range requested {
-		if len(s.cfg.Partitions) > 0 && !slices.Contains(s.cfg.Partitions, name) {
-			return nil, fmt.Errorf("adapters/milvus: partition %q: %w: the configured ones are %s", name, core.ErrNotFound, list(slices.Clone(s.cfg.Partitions)))
-		}
-	}
-	return requested, nil
-}
-
-var partitionName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
-// checkPartitionNames refuses what is no plain name, because Milvus reads partition names as regular expressions:
-// ".*" would be every partition.
-func checkPartitionNames(names []string) error {
-	for _, name := range names {
-		if !partitionName.MatchString(name) {
-			return fmt.Errorf("adapters/milvus: %w: %q is no partition name", core.ErrInvalid, name)
-		}
-	}
-	return nil
-}
-
 // tenantExpr is the condition that the tenant field has the tenant's value.
 func tenantExpr(name string, c *collection, tenant string) (string, error) {
 	switch {
@@ -88,7 +55,7 @@ func tenantExpr(name string, c *collection, tenant string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("adapters/milvus: tenant %q: %w: tenant_field %q holds integers", tenant, core.ErrInvalid, name)
 		}
-		return name + " == " + strconv.FormatInt(number, 10), nil
+		return idExpr(field{name: name, kind: kindInt64}, []core.ID{core.IntID(number)})
 	}
 	value, err := quote(tenant)
 	if err != nil {
@@ -97,13 +64,17 @@ func tenantExpr(name string, c *collection, tenant string) (string, error) {
 	return name + " == " + value, nil
 }
 
-// idExpr is the condition that the primary key is one of ids, without those the key's type cannot hold.
+// idExpr is the condition that the primary key is one of ids, without those the key's type cannot hold. Milvus
+// reads −2^63 as minus 2^63, which does not fit, so that one is written as what lies below −2^63+1.
 func idExpr(primary field, ids []core.ID) (string, error) {
 	var values []string
+	lowest := ""
 	for _, id := range ids {
 		number, integer := id.Int()
 		text, textual := id.Text()
 		switch {
+		case primary.kind == kindInt64 && integer && number == math.MinInt64:
+			lowest = primary.name + " < " + strconv.FormatInt(math.MinInt64+1, 10)
 		case primary.kind == kindInt64 && integer:
 			values = append(values, strconv.FormatInt(number, 10))
 		case primary.kind == kindVarchar && textual:
@@ -115,9 +86,13 @@ func idExpr(primary field, ids []core.ID) (string, error) {
 		}
 	}
 	if len(values) == 0 {
-		return "", nil
+		return lowest, nil
 	}
-	return primary.name + " in [" + strings.Join(values, ", ") + "]", nil
+	listed := primary.name + " in [" + strings.Join(values, ", ") + "]"
+	if lowest == "" {
+		return listed, nil
+	}
+	return "(" + listed + ") || (" + lowest + ")", nil
 }
 
 // quote writes s as a string literal of Milvus's expression language.

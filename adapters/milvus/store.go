@@ -87,7 +87,7 @@ func do[T any](ctx context.Context, s *Store, r *retry.Retrier, again retry.Clas
 		start := time.Now()
 		value, err := call(ctx, l)
 		s.learn(l, start, err)
-		return value, err
+		return value, s.missingPartition(ctx, l, err)
 	}, again)
 	return value, s.failed(ctx, r, what, err)
 }

@@ -27,6 +27,8 @@ type Backend struct {
 	Metrics []core.Metric
 	// IDs the engine can store; the first kind is used where the kind does not matter.
 	IDs []IDKind
+	// Lost are the IDs that the engine itself cannot hold; the case of extreme IDs leaves them out.
+	Lost []core.ID
 	// Filter writes the condition "payload field equals value" (string, int64 or bool) in the store's language.
 	Filter func(field string, value any) string
 	// Tenants: the store can have a tenant key (Collection.TenantKey).

@@ -1,112 +1,51 @@
 package milvus
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
 	"github.com/georag/georag/core"
 )
 
-// rowsOf turns columns into candidates. vector names the field that becomes Candidate.Vector.
-func rowsOf(ids entity.Column, columns []entity.Column, vector string) ([]core.Candidate, error) {
-	rows := make([]core.Candidate, ids.Len())
-	for r := range rows {
-		id, err := idAt(ids, r)
-		if err != nil {
-			return nil, err
-		}
-		rows[r].ID = id
-	}
-	for _, column := range columns {
-		if column.Name() == ids.Name() {
-			continue
-		}
-		if column.Len() != len(rows) {
-			return nil, fmt.Errorf("adapters/milvus: %w: field %q has %d values for %d rows", core.ErrUnavailable, column.Name(), column.Len(), len(rows))
-		}
-		for r := range rows {
-			if err := setField(&rows[r], column, r, vector); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return rows, nil
+func (s *sdk) flush(ctx context.Context, name string) error {
+	return s.client.Flush(ctx, name, false)
 }
 
-func idAt(ids entity.Column, r int) (core.ID, error) {
-	if ids.Type() == entity.FieldTypeInt64 {
-		number, err := ids.GetAsInt64(r)
-		return core.IntID(number), err
-	}
-	text, err := ids.GetAsString(r)
-	return core.StringID(text), err
-}
-
-// setField puts one value where it belongs: the vector, or the payload. Dynamic fields are payload of their own.
-func setField(row *core.Candidate, column entity.Column, r int, vector string) error {
-	value, err := column.Get(r)
-	if _, single := column.(*entity.ColumnDynamic); single && err != nil {
-		return nil // this row has no such dynamic field
-	}
+func (s *sdk) upsert(ctx context.Context, call upsertCall) error {
+	columns, err := columnsOf(call)
 	if err != nil {
 		return err
 	}
-	if column.Name() == vector {
-		row.Vector = vectorOf(column.Type(), value)
-		return nil
+	write := s.client.Upsert
+	if slices.ContainsFunc(call.collection.fields, func(f field) bool { return f.partitionKey }) {
+		// Milvus 2.3 upserts rows into partitions that their key does not lead to, where no search by tenant
+		// finds them. Its upsert is a deletion and an insertion, so these two do the same.
+		if err := s.remove(ctx, call); err != nil {
+			return err
+		}
+		write = s.client.Insert
 	}
-	if row.Payload == nil {
-		row.Payload = make(map[string]any)
+	_, err = guarded(func() (entity.Column, error) {
+		return write(ctx, call.collection.name, call.partition, columns...)
+	})
+	return err
+}
+
+func (s *sdk) remove(ctx context.Context, call upsertCall) error {
+	ids := make([]core.ID, len(call.passages))
+	for r, p := range call.passages {
+		ids[r] = p.ID
 	}
-	value, err = payloadOf(column, value)
+	condition, err := idExpr(call.collection.primary(), ids)
 	if err != nil {
-		return fmt.Errorf("adapters/milvus: field %q of %v: %w: %w", column.Name(), row.ID, core.ErrUnavailable, err)
+		return err
 	}
-	if fields, ok := value.(map[string]any); ok && column.Name() == dynamicField {
-		maps.Copy(row.Payload, fields)
-		return nil
-	}
-	row.Payload[column.Name()] = value
-	return nil
-}
-
-func vectorOf(kind entity.FieldType, value any) []float32 {
-	switch v := value.(type) {
-	case []float32:
-		return v
-	case []byte:
-		if kind == entity.FieldTypeFloat16Vector {
-			return decodeFloat16(v)
-		}
-		if kind == entity.FieldTypeBFloat16Vector {
-			return decodeBFloat16(v)
-		}
-	}
-	return nil
-}
-
-// payloadOf widens numbers and decodes JSON.
-func payloadOf(column entity.Column, value any) (any, error) {
-	switch v := value.(type) {
-	case int8:
-		return int64(v), nil
-	case int16:
-		return int64(v), nil
-	case int32:
-		return int64(v), nil
-	case float32:
-		return float64(v), nil
-	case []byte:
-		return decodeJSON(v)
-	case string:
-		if _, single := column.(*entity.ColumnDynamic); single {
-			return decodeJSON([]byte(v)) // the SDK gives the raw JSON
-		}
-	}
-	return value, nil
+	return s.client.Delete(ctx, call.collection.name, call.partition, condition)
 }
 
 // columnsOf turns passages into columns: each field of the schema from the payload, and what is left of the
