@@ -18,9 +18,10 @@ type block struct {
 // titleShare bounds a title to this part of a passage's tokens.
 const titleShare = 4
 
-// sections cuts every section and drops no heading: one that fits in no passage's title is text.
+// sections cuts every section and drops no title and no heading: one that fits in no passage's title is text.
 func (s *Splitter) sections(title string, all []section) []Chunk {
 	if s.counter.Count(title) > s.config.maxTokens()/titleShare {
+		all[0].blocks = append([]block{{text: title}}, all[0].blocks...)
 		title = ""
 	}
 	kept := make([][]int, len(all))
