@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/durable"
 )
 
 // The files of a folder.
@@ -30,11 +33,19 @@ type manifest struct {
 	Version   int         `json:"version"`
 	Dimension int         `json:"dimension"`
 	Metric    core.Metric `json:"metric"`
-	TextIDs   bool        `json:"text_ids"`
 	// Parts in the order they were written: a passage of a later part replaces one with the same ID before it.
 	Parts []partFiles `json:"parts"`
 	// Next numbers the next part, so that no two parts ever have the same name.
 	Next int `json:"next"`
+}
+
+// write makes m the manifest of the folder at path dir, at once and durably.
+func (m manifest) write(dir string) error {
+	return durable.WriteFile(filepath.Join(dir, manifestFile), func(file io.WriteSeeker) error {
+		encoder := json.NewEncoder(file)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(m)
+	})
 }
 
 // partFiles is a pair of files in which row i of one belongs to line i+1 of the other.

@@ -42,6 +42,7 @@ type part struct {
 	first   int // row of the index that its row 0 is
 	vectors *npy.Matrix
 	lines   io.ReaderAt
+	size    int64     // of lines, in bytes
 	file    io.Closer // behind lines; nil where they are in memory
 	spans   []span    // where each line lies
 }
@@ -89,21 +90,32 @@ func (f folder) openLines(files partFiles) (lines io.ReaderAt, size int64, file 
 }
 
 // openPart opens a pair of files and calls each with every line's row in the part, ID and fields.
-func (f folder) openPart(files partFiles, each func(row int, id core.ID, fields []field) error) (p *part, err error) {
-	p = &part{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.close())
-		}
-	}()
+func (f folder) openPart(files partFiles, each func(row int, id core.ID, fields []field) error) (*part, error) {
+	p := &part{}
+	err := p.open(f, files)
+	if err == nil {
+		err = p.read(f, files, each)
+	}
+	if err == nil {
+		err = p.complete(f, files)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *part) open(f folder, files partFiles) (err error) {
 	if p.vectors, err = f.openVectors(files); err != nil {
-		return nil, err
+		return err
 	}
-	var size int64
-	if p.lines, size, p.file, err = f.openLines(files); err != nil {
-		return nil, err
-	}
-	err = jsonl.Each(io.NewSectionReader(p.lines, 0, size), f.name(files.Lines), func(l jsonl.Line) error {
+	p.lines, p.size, p.file, err = f.openLines(files)
+	return err
+}
+
+// read checks every line and remembers where it lies.
+func (p *part) read(f folder, files partFiles, each func(row int, id core.ID, fields []field) error) error {
+	return jsonl.Each(io.NewSectionReader(p.lines, 0, p.size), f.name(files.Lines), func(l jsonl.Line) error {
 		id, fields, err := parseLine(l.Data)
 		if err == nil {
 			err = each(len(p.spans), id, fields)
@@ -117,10 +129,6 @@ func (f folder) openPart(files partFiles, each func(row int, id core.ID, fields 
 		p.spans = append(p.spans, span{l.Offset, int32(len(l.Data))})
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, p.complete(f, files)
 }
 
 // complete reports what the files lack of each other or of what the manifest says.
@@ -138,9 +146,6 @@ func (p *part) complete(f folder, files partFiles) error {
 }
 
 func (p *part) close() error {
-	if p == nil {
-		return nil
-	}
 	var errs []error
 	if p.vectors != nil {
 		errs = append(errs, p.vectors.Close())

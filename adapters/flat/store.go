@@ -1,6 +1,7 @@
 package flat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,33 +87,28 @@ func openFolder(where folder, cfg Config) (*Store, error) {
 	}
 }
 
-func openParts(where folder, cfg Config, m manifest) (s *Store, err error) {
-	s = &Store{cfg: cfg, where: where, metric: cfg.Metric, dim: m.Dimension,
+func openParts(where folder, cfg Config, m manifest) (*Store, error) {
+	s := &Store{cfg: cfg, where: where, metric: cmp.Or(cfg.Metric, m.Metric, metrics[0]), dim: m.Dimension,
 		rowOf: make(map[core.ID]int32), tenants: make(map[string][]int32)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
-	if s.metric == "" {
-		s.metric = m.Metric
+	s.norms = sync.OnceValue(s.computeNorms)
+	if err := s.addParts(m); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	if s.metric == "" {
-		s.metric = metrics[0]
-	}
+	return s, nil
+}
+
+func (s *Store) addParts(m manifest) (err error) {
 	unique := m.Version == 0 // a hand-made folder with one ID twice is a mistake; in an index the later one counts
 	for _, files := range m.Parts {
 		if err := s.addPart(files, unique); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	s.hideSuperseded()
-	s.norms = sync.OnceValue(s.computeNorms)
-	s.scopes, err = lru.New[string, []int32](rememberedFilters)
-	if err == nil {
-		err = s.checkConfiguredFields()
+	if s.scopes, err = lru.New[string, []int32](rememberedFilters); err != nil {
+		return err
 	}
-	return s, err
+	return s.checkConfiguredFields()
 }
 
 // addPart opens a part and adds its rows to the index.
