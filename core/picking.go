@@ -132,6 +132,7 @@ func (r *selection) rerank(ctx context.Context, plan Plan, p *pool) ([]float64, 
 // finish turns rows into passages and explains them.
 func (r *selection) finish(plan Plan, p *pool, wanted demand.Demand, picks pick.Result) (Selection, error) {
 	r.traceDemand(p, wanted)
+	r.trace.Objective = p.objective(wanted.P, picks.Steps)
 	covered := make([]bool, len(p.subQueries))
 	s := Selection{Items: make([]Selected, 0, len(picks.Steps))}
 	for _, step := range picks.Steps {

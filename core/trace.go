@@ -52,6 +52,9 @@ type Trace struct {
 	// Demand over the candidates that competed, in ID order; sums to 1.
 	Demand []DemandShare `json:"demand"`
 	Steps  []StepTrace   `json:"steps"`
+	// Objective is F_P of the chosen passages, the facility location objective on the demand: 1 where each
+	// candidate the question needs has a chosen passage identical to it.
+	Objective float64 `json:"demand_objective"`
 	Filter *FilterTrace  `json:"filter,omitempty"`
 
 	// Conversions says how scores were made "higher is better".

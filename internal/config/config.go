@@ -45,6 +45,11 @@ func Read(l Layers, shape any) (*Values, error) {
 	if err != nil {
 		return nil, err
 	}
+	for key, value := range l.Flags {
+		if err := known.check(key, value); err != nil {
+			return nil, fmt.Errorf("internal/config: command line: %w", err)
+		}
+	}
 	for _, layer := range []map[string]any{environment, l.Flags} {
 		if err := values.layers.Load(confmap.Provider(layer, delimiter), nil); err != nil {
 			return nil, fmt.Errorf("internal/config: %w: %w", core.ErrInvalid, err)

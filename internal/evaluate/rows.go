@@ -1,0 +1,101 @@
+package evaluate
+
+import (
+	"slices"
+
+	"github.com/georag/georag/core/measure"
+	"github.com/georag/georag/internal/questions"
+)
+
+// All names the row over every dataset.
+const All = "all"
+
+// Row sums up one variant on one dataset.
+type Row struct {
+	Selector        string     `json:"selector"`
+	Preset          string     `json:"preset"`
+	Variant         string     `json:"variant,omitempty"`
+	Dataset         string     `json:"dataset"` // "all" for overall
+	N               int        `json:"n"`
+	K               int        `json:"k"`
+	GoldRecall      float64    `json:"gold_recall"`
+	AllGold         float64    `json:"all_gold"`
+	Redundancy      float64    `json:"redundancy"`
+	Coverage        float64    `json:"coverage"`
+	DemandObjective float64    `json:"demand_objective"`
+	SelectMsP50     float64    `json:"select_ms_p50"`
+	AllGoldCI       [2]float64 `json:"all_gold_ci"`
+	// AllGoldMinusCosineCI is the interval of the paired difference to the selector "cosine" on the same questions.
+	AllGoldMinusCosineCI [2]float64 `json:"all_gold_minus_cosine_ci"`
+	// Degraded is the share of questions whose selection was degraded.
+	Degraded float64 `json:"degraded"`
+}
+
+// Rows sums up the scores of [Run] per dataset and overall, overall last. baseline is the position in variants of
+// the one the differences are taken to.
+func Rows(asked []questions.Question, variants []Variant, scores [][]Score, baseline int, boot measure.PairedBootstrap) []Row {
+	var rows []Row
+	for v, variant := range variants {
+		for _, dataset := range Datasets(asked) {
+			var mine, theirs []Score
+			for i, q := range asked {
+				if dataset == All || q.Dataset == dataset {
+					mine, theirs = append(mine, scores[v][i]), append(theirs, scores[baseline][i])
+				}
+			}
+			rows = append(rows, row(variant, dataset, mine, theirs, boot))
+		}
+	}
+	return rows
+}
+
+// Datasets lists the datasets among the questions, sorted, and "all" last; only "all" where there is but one.
+func Datasets(asked []questions.Question) []string {
+	var names []string
+	for _, q := range asked {
+		if !slices.Contains(names, q.Dataset) {
+			names = append(names, q.Dataset)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 1 {
+		names = nil
+	}
+	return append(names, All)
+}
+
+func row(variant Variant, dataset string, mine, theirs []Score, boot measure.PairedBootstrap) Row {
+	allGold := Column(mine, func(s Score) float64 { return s.AllGold })
+	difference := boot.Difference(allGold, Column(theirs, func(s Score) float64 { return s.AllGold }))
+	interval := boot.Mean(allGold)
+	return Row{
+		Selector: variant.Settings.Selector, Preset: variant.Settings.Preset, Variant: variant.Name,
+		Dataset: dataset, N: len(mine), K: variant.Settings.K,
+		GoldRecall:           mean(mine, func(s Score) float64 { return s.GoldRecall }),
+		AllGold:              interval.Mean,
+		Redundancy:           mean(mine, func(s Score) float64 { return s.Redundancy }),
+		Coverage:             mean(mine, func(s Score) float64 { return s.Coverage }),
+		DemandObjective:      mean(mine, func(s Score) float64 { return s.Objective }),
+		SelectMsP50:          measure.Quantile(Column(mine, func(s Score) float64 { return s.Select.Seconds() * 1e3 }), 0.5),
+		AllGoldCI:            [2]float64{interval.Low, interval.High},
+		AllGoldMinusCosineCI: [2]float64{difference.Low, difference.High},
+		Degraded:             mean(mine, func(s Score) float64 { return indicator(len(s.Degraded) > 0) }),
+	}
+}
+
+// Column is one figure of every question.
+func Column(scores []Score, figure func(Score) float64) []float64 {
+	column := make([]float64, len(scores))
+	for i, s := range scores {
+		column[i] = figure(s)
+	}
+	return column
+}
+
+func mean(scores []Score, figure func(Score) float64) float64 {
+	total := 0.0
+	for _, s := range scores {
+		total += figure(s)
+	}
+	return total / float64(len(scores))
+}
