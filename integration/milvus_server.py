@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the embedded Milvus of the PyPI package "milvus" for tests, reachable on one loopback port only.
 
-Usage: milvus_server.py CACHE_DIR [PORT]
+Usage: milvus_server.py CACHE_DIR [PORT [NAME=VALUE ...]]
 
 CACHE_DIR keeps the virtual environment and the unpacked server between runs; PORT 0 (the default) is any free one.
+NAME=VALUE are settings of milvus.yaml, such as common.security.authorizationEnabled=true.
 Requests are lines on standard input, each answered by one line on standard output:
 
     start   starts the server on this run's data folder        -> ready 127.0.0.1:PORT
@@ -43,7 +44,7 @@ def main():
         print("milvus_server.py: no network namespace could be made, so Milvus's own ports are open on every "
               "interface of this machine while it runs", file=sys.stderr, flush=True)
     base = tempfile.mkdtemp(prefix="georag-milvus-")
-    server = Server(base, cache)
+    server = Server(base, cache, dict(setting.split("=", 1) for setting in sys.argv[3:]))
     threading.Thread(target=relay_all, args=(listener, server), daemon=True).start()
     try:
         for line in sys.stdin:
@@ -128,7 +129,7 @@ class Server:
         "queryCoord.checkHandoffInterval": 500,
     }
 
-    def __init__(self, base, cache):
+    def __init__(self, base, cache, settings):
         from milvus import MilvusServerConfig, _initialize_data_files
 
         unpacked = cache / ENV_FOLDER / "server"
@@ -140,7 +141,7 @@ class Server:
         self.config = MilvusServerConfig(data_dir=base)
         for name in self.COMPONENTS:
             self.config.set(name + ".ip", "127.0.0.1")
-        for name, value in self.SETTINGS.items():
+        for name, value in {**self.SETTINGS, **settings}.items():
             self.config.set(name, value)
         self.config.set("etcd_log_level", "error")
         self.process = None

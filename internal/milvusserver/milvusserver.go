@@ -39,8 +39,9 @@ type Server struct {
 // ErrAbsent: no embedded Milvus can be started here, and the message says what is missing.
 var ErrAbsent = errors.New("embedded Milvus is absent")
 
-// Start starts a server with empty data on a free loopback port and waits until it is healthy.
-func Start() (*Server, error) {
+// Start starts a server with empty data on a free loopback port and waits until it is healthy. Settings are
+// "name=value" of milvus.yaml, such as "common.security.authorizationEnabled=true".
+func Start(settings ...string) (*Server, error) {
 	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
@@ -49,7 +50,9 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("internal/milvusserver: %w: its package needs Python 3.11: %w", ErrAbsent, err)
 	}
-	s := &Server{process: exec.Command(python, filepath.Join(root, script), filepath.Join(root, ".cache"))}
+	const anyPort = "0"
+	args := append([]string{filepath.Join(root, script), filepath.Join(root, ".cache"), anyPort}, settings...)
+	s := &Server{process: exec.Command(python, args...)}
 	s.process.Stderr = os.Stderr
 	if s.input, err = s.process.StdinPipe(); err != nil {
 		return nil, err

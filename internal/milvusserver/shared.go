@@ -32,9 +32,10 @@ func Addr(t testing.TB) string {
 }
 
 // Own starts a server for one test that does to it what others must not see, and stops it at the test's end.
-func Own(t testing.TB) *Server {
+// Settings are those of [Start].
+func Own(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	server, err := Start()
+	server, err := Start(settings...)
 	if err != nil {
 		Absent(t, err)
 	}
@@ -49,11 +50,14 @@ func Own(t testing.TB) *Server {
 // Absent ends a test that cannot have its Milvus: a failure with CI=true, a loud skip elsewhere.
 func Absent(t testing.TB, err error) {
 	t.Helper()
-	if os.Getenv("CI") == "true" {
+	if required() {
 		t.Fatalf("no Milvus, which CI requires: %v", err)
 	}
 	t.Skipf("SKIPPED: no Milvus: %v; set %s to a running one", err, AddrVariable)
 }
+
+// required reports whether a Milvus that cannot be had is a failure.
+func required() bool { return os.Getenv("CI") == "true" }
 
 // StopShared stops the server that [Addr] started, if it did.
 func StopShared() error {
