@@ -6,15 +6,23 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/jsonl"
 )
 
-// payload turns the fields of a line into Go values.
-func payload(fields []field) map[string]any {
-	values := make(map[string]any, len(fields))
-	for _, f := range fields {
-		values[f.name] = value(f.value)
-	}
-	return values
+// payloadOf reads the ID and the payload of a line that was checked when the index was opened.
+func payloadOf(line []byte) (id core.ID, payload map[string]any) {
+	payload = make(map[string]any, 8)
+	gjson.ParseBytes(line).ForEach(func(name, v gjson.Result) bool {
+		if name.String() == idField {
+			id, _ = jsonl.ID(v) // the zero ID is not the one expected
+		} else {
+			payload[name.String()] = value(v)
+		}
+		return true
+	})
+	return id, payload
 }
 
 // value is a JSON value as Go has it, integers with every digit: int64, else uint64, else [json.Number].

@@ -27,13 +27,13 @@ func (r *reader) candidate(row int32) (core.Candidate, error) {
 	if r.line, err = r.Store.line(r.line, row); err != nil {
 		return core.Candidate{}, err
 	}
-	id, fields, err := parseLine(r.line)
-	if err != nil || id != r.ids[row] {
+	id, payload := payloadOf(r.line)
+	if id != r.ids[row] {
 		return core.Candidate{}, fmt.Errorf("adapters/flat: %s: %w: passage %s is no longer where it was when the index was opened",
 			r.where.name(""), core.ErrUnavailable, r.ids[row])
 	}
 	p := r.part(row)
-	c := core.Candidate{ID: r.ids[row], Vector: p.vectors.Row(nil, int(row)-p.first), Payload: payload(fields)}
+	c := core.Candidate{ID: r.ids[row], Vector: p.vectors.Row(nil, int(row)-p.first), Payload: payload}
 	r.seen[row] = c
 	return c, nil
 }
