@@ -226,11 +226,11 @@ def copy(source, sink):
 
 
 def reset(connection):
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     try:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.shutdown(socket.SHUT_RDWR)  # wakes the thread that still reads from it
     except OSError:
-        pass  # the peer was faster
+        pass  # the peer or the other thread was faster
     connection.close()
 
 

@@ -15,6 +15,7 @@ import (
 
 // TestConformance runs the suite of all stores on a real Milvus with the exact index.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	addr := milvusserver.Addr(t)
 	collections := newShelf(t, addr)
 	storetest.Run(t, storetest.Backend{

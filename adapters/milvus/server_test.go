@@ -34,18 +34,26 @@ const rootPassword = "Milvus"
 // TestOwnServer does to a server what others must not see: it demands passwords, has a second database, and is
 // killed and started again.
 func TestOwnServer(t *testing.T) {
-	server := milvusserver.Own(t, "common.security.authorizationEnabled=true")
-	t.Setenv("GEORAG_TEST_PASSWORD", rootPassword)
-	t.Setenv("GEORAG_TEST_TOKEN", "root:"+rootPassword)
-	t.Setenv("GEORAG_TEST_WRONG", "canary-5e1f")
+	t.Parallel() // it waits more than it works
+	// A killed server's registration, and with it the pauses of its successor, end sooner with a short lease.
+	server := milvusserver.Own(t, "common.security.authorizationEnabled=true", "common.session.ttl=3")
 	passages := randomPassages(50, 8)
-	root := Config{Addr: server.Addr(), Collection: "one", Username: "root", Source: secret.Source{Env: "GEORAG_TEST_PASSWORD"}, Consistency: "strong"}
+	root := Config{Addr: server.Addr(), Collection: "one", Username: "root", Source: keyFile(t, rootPassword), Consistency: "strong"}
 	content := storetest.Collection{Passages: passages, Dimension: 8, Metric: core.MetricDot, IDs: storetest.IntIDs}
 	load(t, root, content)
 	t.Run("credentials", func(t *testing.T) { withCredentials(t, root, passages[0].Vector) })
 	t.Run("database", func(t *testing.T) { databases(t, root, content) })
 	t.Run("tls", func(t *testing.T) { encrypted(t, root, passages[0].Vector) })
 	t.Run("restart", func(t *testing.T) { restart(t, server, root, askAll(passages)) })
+}
+
+func keyFile(t *testing.T, key string) secret.Source {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return secret.Source{File: path}
 }
 
 func load(t *testing.T, cfg Config, c storetest.Collection) {
@@ -72,11 +80,11 @@ func withCredentials(t *testing.T, root Config, v []float32) {
 		source secret.Source
 		want   error
 	}{
-		"password":       {"root", secret.Source{Env: "GEORAG_TEST_PASSWORD"}, nil},
-		"token":          {"", secret.Source{Env: "GEORAG_TEST_TOKEN"}, nil},
-		"wrong password": {"root", secret.Source{Env: "GEORAG_TEST_WRONG"}, core.ErrUnauthorized},
-		"unknown user":   {"nobody", secret.Source{Env: "GEORAG_TEST_PASSWORD"}, core.ErrUnauthorized},
-		"wrong token":    {"", secret.Source{Env: "GEORAG_TEST_WRONG"}, core.ErrUnauthorized},
+		"password":       {"root", keyFile(t, rootPassword), nil},
+		"token":          {"", keyFile(t, "root:"+rootPassword), nil},
+		"wrong password": {"root", keyFile(t, "canary-5e1f"), core.ErrUnauthorized},
+		"unknown user":   {"nobody", keyFile(t, rootPassword), core.ErrUnauthorized},
+		"wrong token":    {"", keyFile(t, "canary-5e1f"), core.ErrUnauthorized},
 		"none":           {"", secret.Source{}, core.ErrUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
