@@ -121,11 +121,12 @@ func (p *pool) arrange() {
 func (p *pool) measure(plan Plan) {
 	n := len(p.candidates)
 	p.geometry, _ = pick.NewVectors(p.dim, p.units) // units consists of whole rows by construction
-	p.query = p.geometry.Cosines(make([]float64, n), plan.question)
-	p.subQueries = make([][]float64, len(plan.subQueries))
-	for j, q := range plan.subQueries {
-		p.subQueries[j] = p.geometry.Cosines(make([]float64, n), q)
+	cosines := make([][]float64, 1+len(plan.subQueries))
+	for j := range cosines {
+		cosines[j] = make([]float64, n)
 	}
+	p.geometry.CosinesOf(cosines, append([][]float32{plan.question}, plan.subQueries...))
+	p.query, p.subQueries = cosines[0], cosines[1:]
 }
 
 // validate runs reverse validation over the lists R_j (eq. 7) and turns them into rows.

@@ -54,8 +54,8 @@ type Trace struct {
 	Steps  []StepTrace   `json:"steps"`
 	// Objective is F_P of the chosen passages, the facility location objective on the demand: 1 where each
 	// candidate the question needs has a chosen passage identical to it.
-	Objective float64 `json:"demand_objective"`
-	Filter *FilterTrace  `json:"filter,omitempty"`
+	Objective float64      `json:"demand_objective"`
+	Filter    *FilterTrace `json:"filter,omitempty"`
 
 	// Conversions says how scores were made "higher is better".
 	Conversions []string `json:"conversions,omitempty"`

@@ -19,9 +19,9 @@ func (s *Store) newScorer(searches []search) scorer {
 	case core.MetricCosine:
 		return s.cosines(searches)
 	default:
-		products := newProducts(searches)
+		products := productsWith(searches)
 		return func(b *block) {
-			products.compute(b)
+			products(b)
 			for i, x := range b.scores {
 				b.scores[i] = finite(x)
 			}
@@ -29,15 +29,33 @@ func (s *Store) newScorer(searches []search) scorer {
 	}
 }
 
+// productsWith scores by inner product.
+func productsWith(searches []search) scorer {
+	var queries vec.Queries
+	vectors := make([][]float32, len(searches))
+	for q, search := range searches {
+		vectors[q] = search.vector
+	}
+	queries.Reset(vectors)
+	return func(b *block) {
+		dots := make([]float64, len(searches))
+		for i, v := range b.vectors {
+			for q, dot := range queries.Dots(dots, v) {
+				b.scores[q*blockRows+i] = dot
+			}
+		}
+	}
+}
+
 // cosines scores as [vec.Cosine] does, with every norm computed once.
 func (s *Store) cosines(searches []search) scorer {
-	products, rowNorms := newProducts(searches), s.norms()
+	products, rowNorms := productsWith(searches), s.norms()
 	queryNorms := make([]float64, len(searches))
 	for q, search := range searches {
 		queryNorms[q] = vec.Norm(search.vector)
 	}
 	return func(b *block) {
-		products.compute(b)
+		products(b)
 		for q, norm := range queryNorms {
 			for i, row := range b.rows {
 				score := &b.scores[q*blockRows+i]

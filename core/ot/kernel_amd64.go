@@ -2,8 +2,10 @@
 
 package ot
 
+import "github.com/georag/georag/core/vec"
+
 // useAVX2 is decided once; the portable passes remain for older processors.
-var useAVX2 = hasAVX2()
+var useAVX2 = vec.AVX2()
 
 // The passes of kernel.go in assembly: stride and n are positive multiples of rowBlock, cols is at least 1.
 
@@ -15,8 +17,6 @@ func momentPassAVX2(sum, q, k, p, v *float64, stride, cols int)
 
 //go:noescape
 func exponentialAVX2(dst, src *float64, n int, scale float64, constants *float64)
-
-func hasAVX2() bool
 
 func scalePass(sum, u, k, p, v []float64) {
 	if useAVX2 {

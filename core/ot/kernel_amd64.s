@@ -222,33 +222,3 @@ horner:
 	JNZ          turn
 	VZEROUPPER
 	RET
-
-// func hasAVX2() bool
-//
-// The processor must have AVX and AVX2, and the operating system must save the YMM registers.
-TEXT ·hasAVX2(SB), NOSPLIT, $0-1
-	MOVB  $0, ret+0(FP)
-	XORL  AX, AX
-	CPUID
-	CMPL  AX, $7
-	JLT   no
-	MOVL  $1, AX
-	XORL  CX, CX
-	CPUID
-	ANDL  $0x18000000, CX
-	CMPL  CX, $0x18000000
-	JNE   no
-	XORL  CX, CX
-	XGETBV
-	ANDL  $6, AX
-	CMPL  AX, $6
-	JNE   no
-	MOVL  $7, AX
-	XORL  CX, CX
-	CPUID
-	SHRL  $5, BX
-	ANDL  $1, BX
-	MOVB  BX, ret+0(FP)
-
-no:
-	RET
