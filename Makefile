@@ -1,10 +1,14 @@
-.PHONY: build test race bench verify
+.PHONY: build demo test race bench verify
 
 build:
-	go build ./...
+	go build -o bin/georag ./cmd/georag
 
+demo: build
+	bin/georag demo
+
+# Everything, with one line at the end for what was skipped and which servers took part.
 test: verify
-	go test ./...
+	@go test -json ./... | go run ./internal/testreport
 
 race:
 	go test -race ./...
