@@ -43,14 +43,15 @@ func (r *selection) pick(plan Plan, p *pool, d demand.Demand) (pick.Result, erro
 	}
 }
 
-// inTime goes down the ladder while the caller's deadline leaves too little time for a rung.
+// inTime goes down the ladder while the caller's deadline leaves too little time for a rung. The lowest rung needs
+// no headroom, so it is where a deadline that has passed already ends up.
 func (r *selection) inTime(name string) string {
 	deadline, ok := r.ctx.Deadline()
 	if !ok {
 		return name
 	}
 	left := time.Until(deadline)
-	for left < headroom[name] {
+	for headroom[name] > 0 && left < headroom[name] {
 		r.degrade(ReasonSelectorFellBack, "%s: %s before the deadline is too short; %s answered", name, left.Round(time.Microsecond), ladder[name])
 		name = ladder[name]
 	}
