@@ -122,7 +122,6 @@ class Server:
     # Shorter rounds than production's, so that a test's load, flush and strongly consistent search take less time.
     SETTINGS = {
         "log.level": "warn",
-        "common.session.ttl": 5,  # seconds until a killed server's registration ends and the next one may start
         "proxy.timeTickInterval": 20,
         "queryCoord.checkInterval": 100,
         "queryCoord.distPullInterval": 100,

@@ -3,6 +3,7 @@ package milvus
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,9 @@ const (
 	kindSparse   fieldKind = "sparse_float_vector"
 )
 
-func (k fieldKind) dense() bool { return k == kindFloat32 || k == kindFloat16 || k == kindBFloat16 }
+func (k fieldKind) half() bool { return k == kindFloat16 || k == kindBFloat16 }
+
+func (k fieldKind) dense() bool { return k == kindFloat32 || k.half() }
 
 func (k fieldKind) vector() bool { return k.dense() || k == kindBinary || k == kindSparse }
 
@@ -63,7 +66,9 @@ type collection struct {
 	real    string // the collection itself
 	fields  []field
 	dynamic bool // fields outside the schema are allowed
-	indexed map[string]index
+	// halfWrong: the server accepts half-precision vectors, and computes their scores wrongly.
+	halfWrong bool
+	indexed   map[string]index
 }
 
 func (c *collection) find(name string) (field, bool) {
@@ -105,6 +110,9 @@ func (c *collection) vector(name string) (vectorField, error) {
 	}
 	if f.kind == kindBinary {
 		return vectorField{}, fmt.Errorf("adapters/milvus: field %q: %w: it holds binary vectors, and selection needs the cosine of the stored vectors", name, core.ErrUnsupported)
+	}
+	if c.halfWrong && f.kind.half() {
+		return vectorField{}, fmt.Errorf("adapters/milvus: field %q: %w: Milvus before 2.4 scores %s wrongly; use float_vector there", name, core.ErrUnsupported, f.kind)
 	}
 	idx, ok := c.indexed[name]
 	if !ok {
@@ -157,12 +165,23 @@ func (s *Store) describe(ctx context.Context, l *link) (*collection, error) {
 			c.indexed[name] = idx
 		}
 	}
+	if len(c.names(func(f field) bool { return f.kind.half() })) > 0 {
+		version, err := l.server.version(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.halfWrong = before24.MatchString(version)
+	}
 	if err := c.check(s.cfg); err != nil {
 		return nil, err
 	}
 	l.schema.Store(c)
 	return c, nil
 }
+
+// before24 are the versions that know half-precision vectors in name only: 2.3.5 returned the vectors as stored and
+// scores of no relation to them.
+var before24 = regexp.MustCompile(`^v?2\.[0-3]\.`)
 
 // missing adds to a "no such collection" what collections there are.
 func (s *Store) missing(ctx context.Context, l *link, err error) error {

@@ -30,6 +30,9 @@ func (s *Store) planFor(c *collection, r core.Scope) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	if f.kind == kindSparse {
+		return plan{}, fmt.Errorf("adapters/milvus: vector field %q: %w: it is sparse; name it under hybrid_fields instead", name, core.ErrUnsupported)
+	}
 	sc, err := s.scopeOf(c, r)
 	if err != nil {
 		return plan{}, err
@@ -98,9 +101,6 @@ func (s *Store) main(ctx context.Context, p plan, req core.SearchRequest, timing
 	if req.Retrieval == core.RetrieveHybrid {
 		return s.hybrid(ctx, p, req, timing)
 	}
-	if p.field.kind == kindSparse {
-		return nil, fmt.Errorf("adapters/milvus: vector field %q: %w: it is sparse; name it under hybrid_fields instead", p.field.name, core.ErrUnsupported)
-	}
 	lists, err := read(ctx, s, "search", func(ctx context.Context, l *link) ([][]core.Candidate, error) {
 		defer timing.add("search", time.Now())
 		return l.server.search(ctx, searchCall{
@@ -156,8 +156,8 @@ func finish(f vectorField, list []core.Candidate, withVector bool) ([]core.Candi
 		return twice
 	})
 	for i := range list {
-		if withVector && list[i].Vector == nil {
-			return nil, fmt.Errorf("adapters/milvus: field %q: %w: the server sent none; Milvus returns them from 2.3 on", f.name, core.ErrNoVectors)
+		if n := len(list[i].Vector); withVector && n != f.dimension {
+			return nil, fmt.Errorf("adapters/milvus: field %q of %v: %w: the server sent %d components of %d; Milvus returns them from 2.3 on", f.name, list[i].ID, core.ErrNoVectors, n, f.dimension)
 		}
 		list[i].Score = higherIsBetter(f.index.metric, list[i].Score)
 	}
