@@ -21,6 +21,8 @@ type CollectionSpec struct {
 	TextIDs bool
 	// Exact asks for an index that searches exhaustively instead of an approximate one.
 	Exact bool
+	// Model that made the vectors, for stores that can note it; "" where it is not known.
+	Model string
 }
 
 // Metric is how a collection compares vectors. Selection itself always uses the cosine of the stored vectors.

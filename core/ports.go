@@ -124,6 +124,7 @@ type Description struct {
 	IDKind     string
 	SampleID   ID // zero where the store is empty
 	Payload    []string
+	Model      string // that made the vectors, where the store knows it
 	Index      string // index type and build parameters, where known
 }
 

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/blevesearch/bleve/v2/analysis/analyzer/standard"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+
 	"github.com/georag/georag/core"
 )
 
@@ -20,7 +23,13 @@ type Config struct {
 	// TextField is the field that lexical and hybrid retrieval read. Empty is the title and text that
 	// [core.Candidate.PayloadText] shows.
 	TextField string `koanf:"text_field"`
+	// Analyzer makes words of text: "standard" (words of any script in lower case, without English stop words; the
+	// default) or "en" (English, reduced to stems).
+	Analyzer string `koanf:"analyzer"`
 }
+
+// analyzers by name, the default first.
+var analyzers = []string{standard.Name, en.AnalyzerName}
 
 // metrics that the index can search by, the default first.
 var metrics = []core.Metric{core.MetricDot, core.MetricCosine, core.MetricEuclidean, core.MetricManhattan}
@@ -29,6 +38,9 @@ var metrics = []core.Metric{core.MetricDot, core.MetricCosine, core.MetricEuclid
 func (c Config) Validate() error {
 	if c.Metric != "" && !slices.Contains(metrics, c.Metric) {
 		return fmt.Errorf("adapters/flat: %w: metric is %q, want one of %v", core.ErrInvalid, c.Metric, metrics)
+	}
+	if c.Analyzer != "" && !slices.Contains(analyzers, c.Analyzer) {
+		return fmt.Errorf("adapters/flat: %w: analyzer is %q, want one of %q", core.ErrInvalid, c.Analyzer, analyzers)
 	}
 	for _, field := range []struct{ name, value string }{{"tenant_key", c.TenantKey}, {"text_field", c.TextField}} {
 		if field.value == idField {

@@ -15,7 +15,7 @@ func (s *Store) Describe(ctx context.Context) (core.Description, error) {
 	defer done()
 	d := core.Description{
 		Store: "flat", Collection: s.where.name(""), Vectors: []string{vectorName}, Metric: string(s.metric),
-		Dimension: s.dim, Count: int64(len(s.rowOf)), IDKind: s.idKind(), Payload: s.fields.sorted(), Index: "exact",
+		Dimension: s.dim, Count: int64(len(s.rowOf)), IDKind: s.idKind(), Payload: s.fields.sorted(), Model: s.model, Index: "exact",
 	}
 	if len(s.parts) > 0 {
 		d.Index += ", " + s.parts[0].vectors.Type()

@@ -14,6 +14,12 @@
 // so the answer is the same on any machine with any number of processors. A stored vector that is not finite
 // ranks last, with score −Inf.
 //
+// # Lexical retrieval
+//
+// Lexical retrieval ranks by BM25 (k₁ = 1.2, b = 0.75) over the passages' text, hybrid retrieval fuses that ranking with
+// the nearest vectors by reciprocal ranks. The index of words is made in memory by the first such search. Word
+// frequencies are those of the whole index, whatever the scope; a passage without any word of the question is not found.
+//
 // # Filters
 //
 // A filter is a JSON object whose conditions must all hold:

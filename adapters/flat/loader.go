@@ -83,13 +83,15 @@ func (l *Loader) Create(ctx context.Context, spec core.CollectionSpec) error {
 			return fmt.Errorf("adapters/flat: create %s: %w: the index has dimension %d, not %d", l.cfg.Dir, core.ErrInvalid, m.Dimension, spec.Dimension)
 		case m.Metric != metric:
 			return fmt.Errorf("adapters/flat: create %s: %w: the metric of the index is %s, not %s", l.cfg.Dir, core.ErrInvalid, m.Metric, metric)
+		case m.Model != "" && spec.Model != "" && m.Model != spec.Model:
+			return fmt.Errorf("adapters/flat: create %s: %w: the vectors of the index are by %s, not %s", l.cfg.Dir, core.ErrInvalid, m.Model, spec.Model)
 		}
 		return nil
 	}
 	if err := os.MkdirAll(l.cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("adapters/flat: create: %w", err)
 	}
-	return l.commit(manifest{Version: manifestVersion, Dimension: spec.Dimension, Metric: metric, Parts: []partFiles{}, Next: 1})
+	return l.commit(manifest{Version: manifestVersion, Dimension: spec.Dimension, Metric: metric, Model: spec.Model, Parts: []partFiles{}, Next: 1})
 }
 
 // metric settles what the specification and the configuration say.

@@ -42,16 +42,16 @@ func numbered(i, version int) core.Candidate {
 	return core.Candidate{ID: core.IntID(int64(i)), Vector: []float32{float32(i + 1), float32(version), 1}, Payload: map[string]any{"v": int64(version)}}
 }
 
-// TestManyBatchesLieInFewParts loads 600 passages one by one, most of them twice.
+// TestManyBatchesLieInFewParts makes 150 upserts of 100 passages.
 func TestManyBatchesLieInFewParts(t *testing.T) {
 	dir := t.TempDir()
 	l := mustLoad(t, Config{Dir: dir})
 	mustCreate(t, l, 3)
-	for i := range 600 {
-		mustUpsert(t, l, numbered(i%350, i/350))
+	for i := range 150 {
+		mustUpsert(t, l, numbered(i%100, i/100))
 	}
 	if n := len(l.manifest.Parts); n > mergeAt*4 {
-		t.Errorf("600 upserts lie in %d parts", n)
+		t.Errorf("150 upserts lie in %d parts", n)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1+2*len(l.manifest.Parts) {
@@ -62,14 +62,14 @@ func TestManyBatchesLieInFewParts(t *testing.T) {
 	seen := 0
 	err = s.Scan(t.Context(), core.Scope{}, 0, func(c core.Candidate) bool {
 		i, _ := c.ID.Int()
-		want := map[bool]int64{true: 1, false: 0}[i < 250]
+		want := map[bool]int64{true: 1, false: 0}[i < 50]
 		if c.Payload["v"] != want || c.Vector[1] != float32(want) {
 			t.Errorf("passage %d is of version %v, want %d", i, c.Payload["v"], want)
 		}
 		seen++
 		return true
 	})
-	if err != nil || seen != 350 {
+	if err != nil || seen != 100 {
 		t.Errorf("%d passages, error %v", seen, err)
 	}
 }

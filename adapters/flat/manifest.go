@@ -33,6 +33,7 @@ type manifest struct {
 	Version   int         `json:"version"`
 	Dimension int         `json:"dimension"`
 	Metric    core.Metric `json:"metric"`
+	Model     string      `json:"model,omitempty"` // that made the vectors
 	// Parts in the order they were written: a passage of a later part replaces one with the same ID before it.
 	Parts []partFiles `json:"parts"`
 	// Next numbers the next part, so that no two parts ever have the same name.

@@ -17,6 +17,9 @@ const (
 
 // nearest returns the best hits of every search, best first.
 func (s *Store) nearest(ctx context.Context, searches []search, admitted rows) ([][]hit, error) {
+	if len(searches) == 0 {
+		return nil, nil
+	}
 	n := admitted.len()
 	workers := min(runtime.GOMAXPROCS(0), 1+n*len(searches)*s.dim/workerProducts)
 	score := s.newScorer(searches)

@@ -19,7 +19,7 @@ func (s *Store) Search(ctx context.Context, req core.SearchRequest) (core.Search
 		return core.SearchResult{}, err
 	}
 	defer done()
-	result := core.SearchResult{SubQueries: make([]core.SubQueryResult, len(req.SubQueries)), Conversions: s.conversions()}
+	result := core.SearchResult{SubQueries: make([]core.SubQueryResult, len(req.SubQueries)), Conversions: s.conversions(req.Retrieval)}
 	searches, err := s.searches(req, result.SubQueries)
 	if err != nil {
 		return core.SearchResult{}, err
@@ -35,7 +35,11 @@ func (s *Store) Search(ctx context.Context, req core.SearchRequest) (core.Search
 	if err != nil {
 		return core.SearchResult{}, err
 	}
-	if err := s.answer(req, &result, searches, found); err != nil {
+	main, err := s.main(ctx, req, admitted, found)
+	if err != nil {
+		return core.SearchResult{}, err
+	}
+	if err := s.answer(req, &result, main, searches, found); err != nil {
 		return core.SearchResult{}, err
 	}
 	result.Calls = []core.Call{{Name: "search", Duration: time.Since(start)}}
@@ -46,8 +50,10 @@ func (s *Store) Search(ctx context.Context, req core.SearchRequest) (core.Search
 type search struct {
 	vector []float32
 	k      int
-	sub    int // its sub-query; -1 is the main query
+	sub    int // its sub-query, or mainSearch
 }
+
+const mainSearch = -1
 
 // searches checks a request. A sub-query that cannot be searched is noted in its result and left out.
 func (s *Store) searches(req core.SearchRequest, subQueries []core.SubQueryResult) ([]search, error) {
@@ -57,13 +63,16 @@ func (s *Store) searches(req core.SearchRequest, subQueries []core.SubQueryResul
 	if len(req.SubQueries) > 0 && req.Depth < 1 {
 		return nil, fmt.Errorf("adapters/flat: %w: depth is %d, want at least 1", core.ErrInvalid, req.Depth)
 	}
-	if req.Retrieval != core.RetrieveDense {
-		return nil, fmt.Errorf("adapters/flat: retrieval %q: %w", req.Retrieval, core.ErrUnsupported)
+	if err := checkRetrieval(req); err != nil {
+		return nil, err
 	}
-	if err := vec.Check(req.Vector, s.dim); err != nil {
-		return nil, fmt.Errorf("adapters/flat: query vector: %w", err)
+	var searches []search
+	if req.Retrieval != core.RetrieveLexical {
+		if err := vec.Check(req.Vector, s.dim); err != nil {
+			return nil, fmt.Errorf("adapters/flat: query vector: %w", err)
+		}
+		searches = append(searches, search{req.Vector, req.K, mainSearch})
 	}
-	searches := []search{{req.Vector, req.K, -1}}
 	for j, v := range req.SubQueries {
 		if err := vec.Check(v, s.dim); err != nil {
 			subQueries[j].Err = fmt.Errorf("adapters/flat: sub-query %d: %w", j, err)
@@ -75,11 +84,11 @@ func (s *Store) searches(req core.SearchRequest, subQueries []core.SubQueryResul
 }
 
 // answer turns the rows found into candidates.
-func (s *Store) answer(req core.SearchRequest, result *core.SearchResult, searches []search, found [][]hit) error {
+func (s *Store) answer(req core.SearchRequest, result *core.SearchResult, main []hit, searches []search, found [][]hit) error {
 	read := s.newReader()
-	main := make(map[int32]bool, len(found[0]))
-	for _, h := range found[0] {
-		main[h.row] = true
+	inside := make(map[int32]bool, len(main))
+	for _, h := range main {
+		inside[h.row] = true
 		c, err := read.candidate(h.row)
 		if err != nil {
 			return err
@@ -87,11 +96,14 @@ func (s *Store) answer(req core.SearchRequest, result *core.SearchResult, search
 		c.Score = h.score
 		result.Candidates = append(result.Candidates, c)
 	}
-	for i, search := range searches[1:] {
-		hits := make([]core.Candidate, len(found[i+1]))
-		for r, h := range found[i+1] {
+	for i, search := range searches {
+		if search.sub == mainSearch {
+			continue
+		}
+		hits := make([]core.Candidate, len(found[i]))
+		for r, h := range found[i] {
 			hits[r] = core.Candidate{ID: s.ids[h.row]}
-			if req.OutsideVectors && !main[h.row] {
+			if req.OutsideVectors && !inside[h.row] {
 				var err error
 				if hits[r], err = read.candidate(h.row); err != nil {
 					return err
@@ -104,14 +116,20 @@ func (s *Store) answer(req core.SearchRequest, result *core.SearchResult, search
 	return nil
 }
 
-// conversions says how distances became scores.
-func (s *Store) conversions() []string {
+// conversions says how the main scores came about where they are not the metric's own.
+func (s *Store) conversions(r core.Retrieval) []string {
+	var said []string
 	switch s.metric {
 	case core.MetricEuclidean:
-		return []string{"score = −(Euclidean distance)"}
+		said = append(said, "score = −(Euclidean distance)")
 	case core.MetricManhattan:
-		return []string{"score = −(Manhattan distance)"}
-	default:
-		return nil
+		said = append(said, "score = −(Manhattan distance)")
 	}
+	switch r {
+	case core.RetrieveLexical:
+		said = append(said, "main score = BM25")
+	case core.RetrieveHybrid:
+		said = append(said, fmt.Sprintf("main score = Σ 1/(%d + rank) over the nearest vectors and BM25", rrfConstant))
+	}
+	return said
 }

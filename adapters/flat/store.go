@@ -37,7 +37,9 @@ type Store struct {
 	tenants map[string][]int32 // rows of each tenant, ascending
 
 	scopes *lru.Cache[string, []int32] // rows of the filters seen last
+	model  string                      // that made the vectors, where it is known
 	norms  func() []float64            // of each row, computed once
+	words  lexicon
 
 	open   sync.RWMutex // held for reading while the files are in use
 	closed bool
@@ -88,7 +90,7 @@ func openFolder(where folder, cfg Config) (*Store, error) {
 }
 
 func openParts(where folder, cfg Config, m manifest) (*Store, error) {
-	s := &Store{cfg: cfg, where: where, metric: cmp.Or(cfg.Metric, m.Metric, metrics[0]), dim: m.Dimension,
+	s := &Store{cfg: cfg, where: where, metric: cmp.Or(cfg.Metric, m.Metric, metrics[0]), dim: m.Dimension, model: m.Model,
 		rowOf: make(map[core.ID]int32), tenants: make(map[string][]int32)}
 	s.norms = sync.OnceValue(s.computeNorms)
 	if err := s.addParts(m); err != nil {

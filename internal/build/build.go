@@ -114,7 +114,7 @@ func Build(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	w.report.Files = len(files)
-	w.embed = o.Embedder.EmbedPassages
+	w.embed, w.model = o.Embedder.EmbedPassages, o.Embedder.Model()
 	for _, p := range passages {
 		if err := w.add(ctx, p); err != nil {
 			return w.stop(err)

@@ -28,18 +28,19 @@ func Import(ctx context.Context, o ImportOptions) (Report, error) {
 	if o.Source == nil {
 		return Report{}, fmt.Errorf("internal/build: %w: no source", core.ErrInvalid)
 	}
-	total := -1
+	total, model := -1, ""
 	if describer, ok := o.Source.(core.Describer); ok {
 		description, err := describer.Describe(ctx)
 		if err != nil {
 			return Report{}, fmt.Errorf("internal/build: describe the source: %w", err)
 		}
-		total = int(description.Count)
+		total, model = int(description.Count), description.Model
 	}
 	w, err := newWriter(ctx, o.Target, "import of "+o.Name, total)
 	if err != nil {
 		return Report{}, err
 	}
+	w.model = model
 	var failed error
 	scanned := o.Source.Scan(ctx, o.Scope, 0, func(p core.Candidate) bool {
 		failed = w.take(ctx, p)

@@ -16,6 +16,7 @@ type writer struct {
 	state   *state
 	report  Report
 	embed   func(context.Context, []string) ([][]float32, error) // nil where passages bring their vectors
+	model   string // that made the vectors, where it is known
 	created bool
 	textIDs bool
 
@@ -116,6 +117,7 @@ func (w *writer) create(ctx context.Context, first core.Candidate) error {
 		Metric:    cmp.Or(w.target.Metric, core.MetricCosine),
 		TextIDs:   w.textIDs,
 		Exact:     w.target.Exact,
+		Model:     w.model,
 	}
 	if err := w.target.Loader.Create(ctx, spec); err != nil {
 		return fmt.Errorf("internal/build: create the collection: %w", err)
