@@ -21,10 +21,18 @@ type Distribution struct {
 	Bins []int   `json:"bins"`
 }
 
-const bins = 20
+// bins is how many bins a distribution has; [shareBins] where the values are shares of about ten things.
+const (
+	bins      = 20
+	shareBins = 10
+)
 
 // distribute sums up the values, with bins from low to high.
 func distribute(values []float64, low, high float64) Distribution {
+	return distributeIn(bins, values, low, high)
+}
+
+func distributeIn(bins int, values []float64, low, high float64) Distribution {
 	d := Distribution{Count: len(values), Low: low, High: high, Bins: make([]int, bins)}
 	if len(values) == 0 {
 		return d
@@ -33,7 +41,7 @@ func distribute(values []float64, low, high float64) Distribution {
 	d.Least, d.Most = measure.Quantile(values, 0), measure.Quantile(values, 1)
 	d.P5, d.Median, d.P95 = measure.Quantile(values, 0.05), measure.Quantile(values, 0.5), measure.Quantile(values, 0.95)
 	for _, v := range values {
-		at := int((v - low) / (high - low) * bins)
+		at := int((v-low)/(high-low)*float64(bins) + 1e-9) // 3/10 belongs to the bin that starts there
 		d.Bins[max(0, min(bins-1, at))]++
 	}
 	return d

@@ -79,7 +79,7 @@ func (s *summary) redundancy(answered []record) Redundancy {
 func coverage(answered []record) Coverage {
 	asked := filter(answered, func(r record) bool { return r.Kept > 0 })
 	part := func(covered func(record) int) Distribution {
-		return distribute(column(asked, func(r record) float64 { return float64(covered(r)) / float64(r.Kept) }), 0, 1)
+		return distributeIn(shareBins, column(asked, func(r record) float64 { return float64(covered(r)) / float64(r.Kept) }), 0, 1)
 	}
 	c := Coverage{
 		Before:         part(func(r record) int { return r.Before }),

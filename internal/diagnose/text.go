@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -16,7 +17,9 @@ func (r *Report) WriteText(out io.Writer) error {
 	w := &writer{out: out}
 	w.printf("%d queries, preset %s, selector %s, pool %s\n\n", r.Queries, r.Settings.Preset, r.Settings.Selector, r.Settings.Pool)
 	for _, a := range r.Advice {
-		w.printf("%s\n", text.WrapSoft(fmt.Sprintf("%s: %s", a.Level, a.Text), tableWidth+20))
+		for line := range strings.Lines(text.WrapSoft(fmt.Sprintf("%s: %s", a.Level, a.Text), tableWidth+20)) {
+			w.printf("%s\n", strings.TrimSpace(line))
+		}
 	}
 	if len(r.Advice) == 0 {
 		w.printf("Nothing to remark.\n")
