@@ -63,7 +63,7 @@ type ranking struct {
 // rerank answers the rerank endpoints. Scores say the order and nothing else: the document at place i of N has
 // 1 − i/N, so clients that sort by score keep the selection order.
 func (s *Server) rerank(r *http.Request, body []byte) (any, error) {
-	rank, err := s.readRanking(r, body)
+	rank, err := s.readRanking(r.URL.Path, body)
 	if err != nil {
 		return nil, rank.protocol.shaped(FaultOf(err))
 	}
@@ -74,8 +74,8 @@ func (s *Server) rerank(r *http.Request, body []byte) (any, error) {
 	return rank.protocol.answer(callOf(r.Context()).id, rank), nil
 }
 
-func (s *Server) readRanking(r *http.Request, body []byte) (ranking, error) {
-	rank := ranking{protocol: protocolOf(r.URL.Path, body)}
+func (s *Server) readRanking(path string, body []byte) (ranking, error) {
+	rank := ranking{protocol: protocolOf(path, body)}
 	if err := strictjson.Decode(body, &rank.request, strictjson.Options{Nesting: s.config.Limits.Nesting, Open: true}); err != nil {
 		return rank, err
 	}
