@@ -1,4 +1,4 @@
-.PHONY: build demo test race bench verify
+.PHONY: build demo test race bench bench-ricci verify
 
 build:
 	go build -o bin/georag ./cmd/georag
@@ -15,6 +15,14 @@ race:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# The Ricci filter beside GraphRicciCurvature and POT, as ratios.
+bench-ricci: .venv/ricci
+	.venv/ricci/bin/python bench/ricci_reference.py
+
+.venv/ricci: bench/requirements.txt
+	python3 -m venv $@ && $@/bin/pip install --quiet -r $<
+	touch $@
 
 # Formatting and vet; a listed file is one that gofmt would change.
 verify:
