@@ -32,8 +32,6 @@ func TestRealQuestions(t *testing.T) {
 		{core.PresetDefault, "georag", core.PoolUnion, 0.93, 0.69},
 		{core.PresetDefault, "georag", core.PoolDense, 0.84, 0.59},
 		{core.PresetDefault, "facility", core.PoolUnion, 0.91, 0.70},
-		{core.PresetDefault, "facility", core.PoolDense, 0.83, 0.59},
-		{core.PresetDefault, "subq-max", core.PoolUnion, 0.94, 0.61},
 		{core.PresetDefault, "cosine", core.PoolUnion, 0.56, 0.30},
 		{core.PresetDefault, "cosine", core.PoolDense, 0.56, 0.30},
 		{core.PresetPaper, "georag", core.PoolDense, 0.17, 0.04},
