@@ -147,9 +147,13 @@ func (a *adviser) answers() {
 		a.say(Alarm, AdviceFailed, share, "%d of %d queries got no answer; the first says: %s", len(r.Failed), r.Queries, r.Failed[0].Error)
 	}
 	if e := r.Health.Exact; e != nil && (e.Shallow < minShallowRecall || e.Deep < minDeepRecall) {
+		doubt := ""
+		if _, known := metricOf(r.Index.Metric); !known {
+			doubt = fmt.Sprintf(" Or it ranks by something else than %s, which was assumed.", e.Metric)
+		}
 		a.say(Alarm, AdviceANNRecall, min(e.Shallow, e.Deep),
-			"The approximate index misses neighbours: recall@%d is %s and recall@%d is %s against an exhaustive search of %d queries. Raise ef or nprobe, or rebuild the index.",
-			shallow, percent(e.Shallow), deep, percent(e.Deep), e.Queries)
+			"The index misses neighbours: recall@%d is %s and recall@%d is %s against an exhaustive search of %d queries. Raise ef or nprobe, or rebuild the index.%s",
+			shallow, percent(e.Shallow), deep, percent(e.Deep), e.Queries, doubt)
 	}
 	if s := r.Health.Scope; s != nil && s.Share < minSelectivity {
 		a.say(Alarm, AdviceSelectivity, s.Share,

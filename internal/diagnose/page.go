@@ -63,7 +63,7 @@ func (r *Report) question() []figure {
 	}
 	var figures []figure
 	for _, f := range []struct{ title, caption, image string }{
-		{"Where everything lies", "A flat picture of a space of many dimensions: near points are usually near, far points may not be far.", r.Detail.plane()},
+		{"Where everything lies", "A flat picture of a space of many dimensions: near points are usually near, far points may not be far. Numbers that would hide each other are moved apart.", r.Detail.plane()},
 		{"Where the question needs evidence", "The demand over the candidates; selection places passages so that together they cover it.", r.Detail.demandBars()},
 		{"What each sub-query gets", "Where the circle lies on the diamond, the selection holds the best candidate there is.", r.Detail.clauses()},
 	} {

@@ -18,6 +18,7 @@ type table struct {
 	dim      int    // dimension that it claims
 	forget   int    // one passage in so many is never found
 	always   core.ID
+	admits   int // passages that a filter leaves
 	fail     error
 	searches int
 }
@@ -65,9 +66,9 @@ func (s *table) Fetch(context.Context, core.FetchRequest) ([]core.Candidate, err
 	return nil, core.ErrUnsupported // Search returns every vector
 }
 
-func (s *table) Scan(_ context.Context, _ core.Scope, _ int, yield func(core.Candidate) bool) error {
-	for _, p := range s.passages {
-		if !yield(p) {
+func (s *table) Scan(_ context.Context, scope core.Scope, _ int, yield func(core.Candidate) bool) error {
+	for i, p := range s.passages {
+		if scope.Filter != "" && i == s.admits || !yield(p) {
 			return nil
 		}
 	}
