@@ -21,7 +21,7 @@ import (
 const (
 	// DefaultChatTimeout bounds a call to a chat model. The list of sub-queries takes some 500 tokens.
 	DefaultChatTimeout = 15 * time.Second
-	// deadlineShare is the part of the caller's remaining time that a chat model may take, because embedding,
+	// deadlineShare is the part of the caller's remaining time that a model may take while planning, because
 	// search and selection come after it.
 	deadlineShare = 0.7
 )

@@ -146,8 +146,11 @@ func (e *Embedder) CheckDimension(ctx context.Context, collection int) error {
 	return err
 }
 
-// EmbedQueries implements [core.Embedder]. Errors are those of [Embedder.EmbedPassages].
+// EmbedQueries implements [core.Embedder]. It takes at most 0.7 of the time to ctx's deadline, because the search comes
+// after it. Errors are those of [Embedder.EmbedPassages].
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, cancel := modelhttp.Share(ctx, deadlineShare)
+	defer cancel()
 	return e.embed(ctx, e.client.Retrier(), e.prefix.query, texts)
 }
 

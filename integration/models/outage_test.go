@@ -1,0 +1,328 @@
+// Package models tests the stage with the clients of model servers: with servers in this process that replay real
+// vectors and real sub-queries, and fail in every way; and with real models in real servers where these can be had.
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/georag/georag/adapters/cache"
+	"github.com/georag/georag/adapters/flat"
+	"github.com/georag/georag/adapters/openai"
+	"github.com/georag/georag/adapters/rerank"
+	"github.com/georag/georag/core"
+	"github.com/georag/georag/demo"
+	"github.com/georag/georag/internal/modelhttp"
+	"github.com/georag/georag/internal/questions"
+)
+
+// replay answers with what real models said: all-MiniLM-L6-v2 of each text of the demonstration, and the sub-queries
+// that a large model wrote for its questions.
+type replay struct {
+	asked   []questions.Question
+	vectors map[string][]float32
+}
+
+func newReplay(t *testing.T) *replay {
+	t.Helper()
+	asked, err := questions.OpenFS(demo.Files, "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &replay{asked: asked, vectors: map[string][]float32{}}
+	for _, q := range asked {
+		r.vectors[q.Text] = q.Vector
+		for j, text := range q.SubQueries {
+			r.vectors[text] = q.SubQueryVectors[j]
+		}
+	}
+	return r
+}
+
+func (r *replay) embeddings(w http.ResponseWriter, req *http.Request) {
+	var in struct{ Input []string }
+	_ = json.NewDecoder(req.Body).Decode(&in)
+	data := []map[string]any{}
+	for i, text := range in.Input {
+		v, ok := r.vectors[text]
+		if !ok {
+			http.Error(w, "no recording of "+text, http.StatusBadRequest)
+			return
+		}
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
+}
+
+func (r *replay) chat(w http.ResponseWriter, req *http.Request) {
+	var in struct{ Messages []struct{ Content string } }
+	_ = json.NewDecoder(req.Body).Decode(&in)
+	var user struct{ Question string }
+	_ = json.Unmarshal([]byte(in.Messages[1].Content), &user)
+	for _, q := range r.asked {
+		if q.Text == user.Question {
+			list, _ := json.Marshal(map[string]any{"sub_queries": q.SubQueries})
+			delta, _ := json.Marshal(string(list))
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", delta)
+		}
+	}
+}
+
+// scores gives each text its length, so that the longest is the best.
+func (r *replay) scores(w http.ResponseWriter, req *http.Request) {
+	var in struct{ Texts []string }
+	_ = json.NewDecoder(req.Body).Decode(&in)
+	if len(in.Texts) > 32 {
+		http.Error(w, `{"error":"batch size > maximum allowed batch size 32","error_type":"Validation"}`, http.StatusUnprocessableEntity)
+		return
+	}
+	ranks := []map[string]any{}
+	for i, text := range in.Texts {
+		ranks = append(ranks, map[string]any{"index": i, "score": float64(len(text)) / 1e4})
+	}
+	_ = json.NewEncoder(w).Encode(ranks)
+}
+
+// faults are the ways in which a server fails; nil hangs up the listener itself.
+var faults = map[string]http.HandlerFunc{
+	"nobody listens": nil,
+	"503":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+	"429":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
+	"401":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
+	"500 page": func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "<html>oops</html>", http.StatusInternalServerError)
+	},
+	"rubbish":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "\x00\x01 rubbish") },
+	"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"silent": func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	},
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) modelhttp.Config {
+	t.Helper()
+	if handler == nil {
+		return modelhttp.Config{BaseURL: "http://127.0.0.1:1"}
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return modelhttp.Config{BaseURL: server.URL}
+}
+
+// servers are the handlers of one stage's models.
+type servers struct{ embeddings, chat, scores, classes http.HandlerFunc }
+
+func (s servers) stage(t *testing.T) *core.Stage {
+	t.Helper()
+	store, err := flat.OpenFS(demo.Files, "data", flat.Config{})
+	embedder, err1 := openai.NewEmbedder(openai.EmbedderConfig{Config: serve(t, s.embeddings), Model: "all-MiniLM-L6-v2"})
+	chat := openai.ChatConfig{Config: serve(t, s.chat), Model: "recorded"}
+	writer, err2 := openai.NewSubQueryWriter(openai.WriterConfig{ChatConfig: chat})
+	passages, err3 := openai.NewPassageWriter(openai.PassageConfig{ChatConfig: chat})
+	reranker, err4 := rerank.New(rerank.Config{Config: serve(t, s.scores), API: rerank.APITEI, Model: "length"})
+	conflict, err5 := rerank.NewConflictScorer(rerank.ConflictConfig{Config: serve(t, s.classes)})
+	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = errors.Join(store.Close(), embedder.Close(), writer.Close(), passages.Close(), reranker.Close(), conflict.Close())
+	})
+	settings := core.DefaultPreset()
+	settings.Timeout = 5 * time.Second
+	return &core.Stage{
+		Store: store, Planner: core.Planner{Embedder: embedder, Writer: writer, Passage: passages},
+		Reranker: reranker, Conflict: conflict, Settings: settings,
+	}
+}
+
+func healthy(r *replay) servers { return servers{r.embeddings, r.chat, r.scores, nil} }
+
+func reasons(s core.Selection) (codes []core.ReasonCode) {
+	for _, reason := range s.Trace.Degraded {
+		codes = append(codes, reason.Code)
+	}
+	return codes
+}
+
+// refusedByStrict reports whether the same question is an error under strict.
+func refusedByStrict(t *testing.T, stage *core.Stage, q core.Query) {
+	t.Helper()
+	strict := *stage
+	strict.Settings.Strict = true
+	if s, err := strict.Select(t.Context(), q); !errors.Is(err, core.ErrStrict) || len(s.Items) > 0 {
+		t.Errorf("strict: %d items, error %v", len(s.Items), err)
+	}
+}
+
+// A plain question through all clients gives what the same question with its vectors at hand gives.
+func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
+	r := newReplay(t)
+	stage := healthy(r).stage(t)
+	models, err := cache.Open(cache.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer models.Close()
+	cached := *stage
+	cached.Planner.Embedder, cached.Planner.Writer = models.Embedder(stage.Planner.Embedder), models.SubQueryWriter(stage.Planner.Writer)
+	for _, q := range r.asked {
+		want, err := stage.Select(t.Context(), q.Query())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, stage := range map[string]*core.Stage{"directly": stage, "cache": &cached, "cache again": &cached} {
+			got, err := stage.Select(t.Context(), core.Query{Text: q.Text})
+			if err != nil || len(got.Trace.Degraded) > 0 || !slices.Equal(got.IDs(), want.IDs()) {
+				t.Errorf("%s, %s: %v, degraded %v, error %v; want %v", q.Text, name, got.IDs(), got.Trace.Degraded, err, want.IDs())
+			}
+			if got.Trace.Models.Embedder != "all-MiniLM-L6-v2" || got.Trace.Models.Writer != "recorded" {
+				t.Errorf("models %+v", got.Trace.Models)
+			}
+		}
+	}
+	if s := models.Stats(); s.Calls != 2*int64(len(r.asked)) {
+		t.Errorf("%d calls for %d questions asked twice, want one to each model", s.Calls, len(r.asked))
+	}
+}
+
+func TestWriterDown(t *testing.T) {
+	r := newReplay(t)
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models := healthy(r)
+			models.chat = fault
+			stage := models.stage(t)
+			stage.Settings.Timeout = 2 * time.Second // the silent one is left in time for the rest
+			q := core.Query{Text: r.asked[0].Text}
+			s, err := stage.Select(t.Context(), q)
+			if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonNoSubQueries) {
+				t.Errorf("%d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
+			}
+			refusedByStrict(t, stage, q)
+		})
+	}
+}
+
+func TestEmbedderDown(t *testing.T) {
+	r := newReplay(t)
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models := healthy(r)
+			models.embeddings = fault
+			stage := models.stage(t)
+			stage.Settings.Timeout = 2 * time.Second
+			want := map[string]error{"401": core.ErrUnauthorized, "silent": context.DeadlineExceeded, "rubbish": openai.ErrAnswer}[name]
+			if want == nil {
+				want = core.ErrUnavailable
+			}
+			if s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text}); !errors.Is(err, want) || len(s.Items) > 0 {
+				t.Errorf("%d items, error %v, want %v", len(s.Items), err, want)
+			}
+			q := core.Query{Text: r.asked[0].Text, Vector: r.asked[0].Vector}
+			s, err := stage.Select(t.Context(), q)
+			if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonNoSubQueries) {
+				t.Errorf("with its vector: %d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
+			}
+			refusedByStrict(t, stage, q)
+		})
+	}
+}
+
+func TestReranker(t *testing.T) {
+	r := newReplay(t)
+	stage := healthy(r).stage(t)
+	stage.Settings.Selector = "rerank"
+	s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	if err != nil || len(s.Items) != 5 || len(s.Trace.Degraded) > 0 || s.Trace.Models.Reranker != "length" {
+		t.Fatalf("%d items, trace %+v, error %v", len(s.Items), s.Trace, err)
+	}
+	lengths := []int{}
+	for _, item := range s.Items {
+		lengths = append(lengths, -len(item.PayloadText()))
+	}
+	if !slices.IsSorted(lengths) {
+		t.Errorf("not the longest first: %v", lengths)
+	}
+	stage.Settings.Filter.Name = core.FilterRicci
+	s, err = stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	if err != nil || s.Trace.Mode != "rerank" || s.Trace.Filter == nil {
+		t.Errorf("survivors of the filter: trace %+v, error %v", s.Trace, err)
+	}
+}
+
+func TestRerankerDown(t *testing.T) {
+	r := newReplay(t)
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models := healthy(r)
+			models.scores, models.classes = fault, fault
+			stage := models.stage(t)
+			stage.Settings.Timeout = 2 * time.Second
+			for selector, below := range map[string]string{"rerank": "cosine", "smart": "dpp"} {
+				stage.Settings.Selector = selector
+				q := core.Query{Text: r.asked[0].Text}
+				s, err := stage.Select(t.Context(), q)
+				if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonSelectorFellBack) || s.Trace.Mode != below {
+					t.Errorf("%s: %d items, mode %s, degraded %v, error %v", selector, len(s.Items), s.Trace.Mode, s.Trace.Degraded, err)
+				}
+				refusedByStrict(t, stage, q)
+			}
+		})
+	}
+}
+
+func TestHyDEDown(t *testing.T) {
+	r := newReplay(t)
+	stage := servers{r.embeddings, faults["503"], r.scores, nil}.stage(t)
+	stage.Settings.Pool = core.PoolHyDE
+	q := r.asked[0].Query()
+	s, err := stage.Select(t.Context(), q)
+	if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonHyDE) {
+		t.Errorf("%d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
+	}
+	refusedByStrict(t, stage, q)
+}
+
+// Servers that say the key back: the trace tells of both refusals, without it.
+func TestTraceShowsNoKey(t *testing.T) {
+	const key = "stage-canary-03bc9d"
+	t.Setenv("GEORAG_TEST_KEY", key)
+	r := newReplay(t)
+	echo := func(w http.ResponseWriter, req *http.Request) {
+		http.Error(w, `{"error":{"message":"`+req.Header.Get("Authorization")+` is wrong"}}`, http.StatusUnauthorized)
+	}
+	stage := servers{r.embeddings, echo, echo, echo}.stage(t)
+	config := serve(t, echo)
+	config.Env = "GEORAG_TEST_KEY"
+	writer, err1 := openai.NewSubQueryWriter(openai.WriterConfig{ChatConfig: openai.ChatConfig{Config: config, Model: "m"}})
+	reranker, err2 := rerank.New(rerank.Config{Config: config, API: rerank.APITEI})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	defer reranker.Close()
+	stage.Planner.Writer, stage.Reranker, stage.Settings.Selector = writer, reranker, "rerank"
+	s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(trace), key) || strings.Count(string(trace), "[redacted]") != 2 {
+		t.Errorf("trace %s, error %v", trace, err)
+	}
+}
