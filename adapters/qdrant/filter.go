@@ -43,6 +43,9 @@ func parseFilter(n node, depth int) (*qd.Filter, error) {
 			if *clause, err = parseConditions(value, depth); err != nil {
 				return nil, err
 			}
+			if name == "should" && len(*clause) == 0 {
+				return nil, value.emptyChoice()
+			}
 		}
 	}
 	if value, ok := fields["min_should"]; ok {
@@ -52,6 +55,10 @@ func parseFilter(n node, depth int) (*qd.Filter, error) {
 	}
 	return filter, nil
 }
+
+// emptyChoice refuses an empty list of alternatives: over REST it matches nothing, and gRPC, where an empty list is
+// none, would match everything.
+func (n node) emptyChoice() error { return n.errorf("the list is empty: no passage would match") }
 
 // parseConditions reads a list of conditions; one alone needs no list.
 func parseConditions(n node, depth int) ([]*qd.Condition, error) {
@@ -84,6 +91,9 @@ func parseMinShould(n node, depth int) (*qd.MinShould, error) {
 	}
 	if minimum.Conditions, err = parseConditions(list, depth); err != nil {
 		return nil, err
+	}
+	if len(minimum.Conditions) == 0 {
+		return nil, list.emptyChoice()
 	}
 	count, err := fields.need(n, "min_count")
 	if err != nil {

@@ -4,12 +4,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// matchesValue compares one value, never a list. A text is searched as Qdrant does in a field without a full-text
-// index: as a part of the stored text.
+// matchesValue compares one value, never a list. A text is searched as the engine does in a field without a
+// full-text index: by its words, in lower case.
 func matchesValue(m *qd.Match, v *qd.Value) bool {
 	text, textual := v.GetKind().(*qd.Value_StringValue)
 	number, integer := v.GetKind().(*qd.Value_IntegerValue)
@@ -22,11 +23,13 @@ func matchesValue(m *qd.Match, v *qd.Value) bool {
 		flag, ok := v.GetKind().(*qd.Value_BoolValue)
 		return ok && flag.BoolValue == want.Boolean
 	case *qd.Match_Text:
-		return textual && strings.Contains(text.StringValue, want.Text)
+		have := words(v.GetStringValue())
+		return textual && !slices.ContainsFunc(words(want.Text), func(w string) bool { return !slices.Contains(have, w) })
 	case *qd.Match_Phrase:
-		return textual && strings.Contains(text.StringValue, want.Phrase)
+		return textual && follow(words(want.Phrase), words(v.GetStringValue()))
 	case *qd.Match_TextAny:
-		return textual && slices.ContainsFunc(strings.Fields(want.TextAny), func(word string) bool { return strings.Contains(text.StringValue, word) })
+		have := words(v.GetStringValue())
+		return textual && slices.ContainsFunc(words(want.TextAny), func(w string) bool { return slices.Contains(have, w) })
 	case *qd.Match_Keywords:
 		return textual && slices.Contains(want.Keywords.GetStrings(), text.StringValue)
 	case *qd.Match_Integers:
@@ -35,6 +38,20 @@ func matchesValue(m *qd.Match, v *qd.Value) bool {
 		return !isNull(v) && !(textual && slices.Contains(want.ExceptKeywords.GetStrings(), text.StringValue))
 	case *qd.Match_ExceptIntegers:
 		return !isNull(v) && !(integer && slices.Contains(want.ExceptIntegers.GetIntegers(), number.IntegerValue))
+	}
+	return false
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// follow reports whether phrase stands in text, word after word.
+func follow(phrase, text []string) bool {
+	for i := range len(text) - len(phrase) + 1 {
+		if slices.Equal(text[i:i+len(phrase)], phrase) {
+			return true
+		}
 	}
 	return false
 }
