@@ -56,6 +56,17 @@ func (g *Greedy) Add(c int, cost []float64) error {
 	return nil
 }
 
+// Potentials returns the potentials g of S in the unit of the costs, one for each column in the order added, as the
+// last solve left them: the optimum of S where its last column was solved for, and of an earlier S, and shorter,
+// where not. The slice is dst, grown as needed.
+func (g *Greedy) Potentials(dst []float64) []float64 {
+	dst = resize(dst, len(g.warm))
+	for j, h := range g.warm {
+		dst[j] = g.work.eps * h
+	}
+	return dst
+}
+
 // Converged returns W of the optimal entropic plan between P and the uniform marginal on S∪c, as
 // [Workspace.Converged] does. cost is the column of c, length n, the same whenever c is named between two Resets;
 // c is in [0,n). Errors: [ErrShape], [ErrNotFinite], [ErrNotConverged].

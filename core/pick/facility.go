@@ -40,9 +40,10 @@ func (f *facility) run(ctx context.Context, p *Problem, k int, r *Result) error 
 		}
 		f.choose(r, s)
 	}
+	// Nothing bounds a gain before it is computed once.
 	for i := range f.gain {
 		if f.gain[i] != out || !f.o.ColdStart {
-			f.gain[i] = math.Inf(1)
+			f.renew(i)
 		}
 	}
 	for len(r.Steps) < k {
@@ -67,29 +68,53 @@ func (f *facility) choose(r *Result, s Step) {
 	r.Steps = append(r.Steps, s)
 }
 
-// evaluate renews gains, largest first, until the best and the second best are certain. A gain of an earlier step
-// is an upper bound, in floating point too: every term P_i·max(0, cos−b_i) can only fall as b_i rises, and sums of
-// non-negative terms in the same order fall with them.
+// evaluate renews gains until the best and the second best are certain. A gain of an earlier step is an upper bound,
+// in floating point too: every term P_i·max(0, cos−b_i) can only fall as b_i rises, and sums of non-negative terms in
+// the same order fall with them. The two rows that promise most come first; their gains rule out most of the others,
+// which are then gone through once, in order.
 func (f *facility) evaluate() {
-	second, best := out, out
-	for {
-		row, top := -1, second-tieTolerance
-		for i, g := range f.gain {
-			if g >= top && !f.fresh[i] && g != out {
-				row, top = i, g
-			}
-		}
-		if row < 0 {
-			return
-		}
-		g := f.cover.gain(f.columns.at(row))
-		f.gain[row], f.fresh[row] = g, true
-		if g > best {
-			best, second = g, best
-		} else {
-			second = max(second, g)
+	best, second := out, out
+	for i, g := range f.gain {
+		if f.fresh[i] && g != out {
+			best, second = ranked(g, best, second)
 		}
 	}
+	for range 2 {
+		if row := f.mostPromising(second - tieTolerance); row >= 0 {
+			best, second = ranked(f.renew(row), best, second)
+		}
+	}
+	for i, g := range f.gain {
+		if !f.fresh[i] && g != out && g >= second-tieTolerance {
+			best, second = ranked(f.renew(i), best, second)
+		}
+	}
+}
+
+// mostPromising returns the row whose gain is not fresh and largest, if that is at least floor; else -1.
+func (f *facility) mostPromising(floor float64) int {
+	row := -1
+	for i, g := range f.gain {
+		if g >= floor && !f.fresh[i] && g != out {
+			row, floor = i, g
+		}
+	}
+	return row
+}
+
+// renew computes the gain of a row.
+func (f *facility) renew(row int) float64 {
+	g := f.cover.gain(f.columns.at(row))
+	f.gain[row], f.fresh[row] = g, true
+	return g
+}
+
+// ranked returns the two largest of three values, best ≥ second.
+func ranked(x, best, second float64) (float64, float64) {
+	if x > best {
+		return x, best
+	}
+	return best, max(second, x)
 }
 
 // gate returns 1 − max_{s∈S} cos(c,s), where column holds the cosines of c; 1 when nothing is chosen.

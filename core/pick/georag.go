@@ -68,6 +68,8 @@ type georag struct {
 	demand  []float64 // P, summing to 1
 	cost    []float64 // 1−cos of one candidate with all
 	bounds  bounds
+	dual    dualBound
+	prices  []float64 // potentials of S
 	cover   cover     // for steps that the facility gain decides
 	gain    []float64 // gate·ΔW where solved, else an upper bound of it
 	gate    []float64
@@ -83,6 +85,7 @@ type state uint8
 const (
 	guessed state = iota // gain is a bound that needs no column
 	bounded              // gain is the nearest-server bound
+	priced               // gain is the dual bound
 	solved               // gain is exact
 )
 
@@ -143,6 +146,7 @@ func (g *georag) reset(p *Problem) error {
 		g.demand[i] = mass / total
 	}
 	g.bounds.reset(g.demand)
+	g.dual.reset(g.demand)
 	return nil
 }
 
@@ -222,6 +226,10 @@ func (g *georag) scorePromising(ctx context.Context) error {
 		case g.state[c] == guessed:
 			g.gain[c] = g.factor(c) * g.bounds.sharpen(c, g.columns.at(c), g.current)
 			g.state[c] = bounded
+			continue
+		case g.state[c] == bounded:
+			below := g.dual.below(g.columns.at(c))
+			g.gain[c], g.state[c] = min(g.gain[c], g.factor(c)*(g.current-below)), priced
 			continue
 		}
 		if err := g.solve(ctx, c); err != nil {
@@ -324,7 +332,24 @@ func (g *georag) choose(s Step, r *Result) error {
 		s.W, s.DeltaW = g.current, before-g.current
 	}
 	r.Steps = append(r.Steps, s)
+	if g.o.DeltaW && g.o.Sinkhorn == Converged {
+		g.price(r)
+	}
 	return nil
+}
+
+// price renews the dual bound for the passages chosen so far.
+func (g *georag) price(r *Result) {
+	g.prices = g.solver.Potentials(g.prices)
+	g.dual.start()
+	for j, s := range r.Steps {
+		potential := 0.0
+		if j < len(g.prices) {
+			potential = g.prices[j]
+		}
+		g.dual.serve(g.columns.at(s.Row), potential)
+	}
+	g.dual.settle()
 }
 
 // settle adds c to the transport problem and makes W(S∪c) the current cost.
