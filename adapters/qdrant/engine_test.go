@@ -1,4 +1,4 @@
-package qdrant
+package qdrant_test
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 
 	qd "github.com/qdrant/go-client/qdrant"
 
+	"github.com/georag/georag/adapters/qdrant"
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/qdranttest/conformance"
 )
 
 // engine.json holds the answers of Qdrant's own engine; testdata/engine.py made it.
@@ -60,11 +62,11 @@ func readEngine(t testing.TB) (e engine) {
 }
 
 // loadEngine makes the engine's collection on the server under test.
-func loadEngine(t *testing.T, e engine) Config {
+func loadEngine(t *testing.T, e engine) qdrant.Config {
 	t.Helper()
-	addr, _ := server(t)
-	cfg := Config{Addr: addr, Collection: collectionName(), VectorName: "cosine"}
-	dropAtEnd(t, addr, cfg.Collection)
+	srv := server(t)
+	cfg := qdrant.Config{Addr: srv.Addr, Collection: conformance.CollectionName(), VectorName: "cosine"}
+	srv.DropAtEnd(t, cfg.Collection)
 	vectors := make(map[string]*qd.VectorParams)
 	for name, distance := range map[string]qd.Distance{"cosine": qd.Distance_Cosine, "dot": qd.Distance_Dot, "euclid": qd.Distance_Euclid,
 		"manhattan": qd.Distance_Manhattan, "half": qd.Distance_Cosine, "bytes": qd.Distance_Dot, "bytecosine": qd.Distance_Cosine} {
@@ -72,28 +74,30 @@ func loadEngine(t *testing.T, e engine) Config {
 	}
 	vectors["half"].Datatype = qd.Datatype_Float16.Enum()
 	vectors["bytes"].Datatype, vectors["bytecosine"].Datatype = qd.Datatype_Uint8.Enum(), qd.Datatype_Uint8.Enum()
-	raw(t, addr, func(ctx context.Context, l *line) (*qd.CollectionOperationResponse, error) {
-		return l.collections.Create(ctx, &qd.CreateCollection{
+	srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
+		_, err := c.Create(ctx, &qd.CreateCollection{
 			CollectionName: cfg.Collection, VectorsConfig: qd.NewVectorsConfigMap(vectors),
 			SparseVectorsConfig: qd.NewSparseVectorsConfig(map[string]*qd.SparseVectorParams{"words": {}}),
 		})
+		return err
 	})
 	wait := true
 	upsert := &qd.UpsertPoints{CollectionName: cfg.Collection, Wait: &wait}
 	for _, p := range e.Points {
-		payload, err := encodeValue(p.Payload)
+		payload, err := qdrant.EncodeValue(p.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, _ := pointID(p.ID)
+		id, _ := qdrant.PointID(p.ID)
 		named := map[string]*qd.Vector{"words": qd.NewVectorSparse(p.Sparse.Indices, p.Sparse.Values)}
 		for name, v := range p.Vectors {
 			named[name] = qd.NewVectorDense(v)
 		}
 		upsert.Points = append(upsert.Points, &qd.PointStruct{Id: id, Payload: payload.GetStructValue().GetFields(), Vectors: qd.NewVectorsMap(named)})
 	}
-	raw(t, addr, func(ctx context.Context, l *line) (*qd.PointsOperationResponse, error) {
-		return l.points.Upsert(ctx, upsert)
+	srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
+		_, err := c.Points.Upsert(ctx, upsert)
+		return err
 	})
 	return cfg
 }
@@ -103,7 +107,7 @@ func loadEngine(t *testing.T, e engine) Config {
 func TestEngine(t *testing.T) {
 	e := readEngine(t)
 	cfg := loadEngine(t, e)
-	s := opened(t, cfg)
+	s := conformance.Opened(t, cfg)
 	t.Run("filters", func(t *testing.T) {
 		for _, f := range e.Filters {
 			got := []core.ID{}
@@ -134,7 +138,7 @@ func TestEngine(t *testing.T) {
 		for _, q := range e.RRF {
 			cfg.HybridVectors, cfg.RRFK = []string{"words"}, q.K
 			req := core.SearchRequest{Vector: q.Vector, Sparse: &q.Sparse, K: len(q.Top), Retrieval: core.RetrieveHybrid, Scope: core.Scope{VectorName: q.Using}}
-			r, err := opened(t, cfg).Search(t.Context(), req)
+			r, err := conformance.Opened(t, cfg).Search(t.Context(), req)
 			q.Using = "rrf"
 			checkEngine(t, q, r.Candidates, err)
 		}

@@ -131,7 +131,7 @@ func alreadyTold(err error) bool {
 
 // list prints names for a message, sorted, and not more than a person reads.
 func list(names []string) string {
-	const most = 20
+	const most = 100
 	if len(names) == 0 {
 		return "none"
 	}

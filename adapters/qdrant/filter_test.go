@@ -1,4 +1,4 @@
-package qdrant
+package qdrant_test
 
 import (
 	"encoding/json"
@@ -10,12 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/georag/georag/adapters/qdrant"
 	"github.com/georag/georag/core"
 )
 
 func mustParse(t testing.TB, text string) *qd.Filter {
 	t.Helper()
-	f, err := ParseFilter(text)
+	f, err := qdrant.ParseFilter(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -97,13 +98,13 @@ func TestParseFilterRefuses(t *testing.T) {
 		strings.Repeat(`{"must":`, 60) + `{"has_id":[1]}` + strings.Repeat(`}`, 60):               "within each other",
 		"{\"must\": [{\"key\": \"\xff\", \"is_null\": true}]}":                                    "not JSON",
 	} {
-		f, err := ParseFilter(text)
+		f, err := qdrant.ParseFilter(text)
 		if !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, error %v; want one that says %q", text, f, err, says)
 		}
 	}
 	for _, text := range []string{`{"must": [{"key": "a", "match": {"prefix": "x"}}]}`, `{"must": [{"slice": {"index": 0, "total": 2}}]}`} {
-		if _, err := ParseFilter(text); !errors.Is(err, core.ErrUnsupported) {
+		if _, err := qdrant.ParseFilter(text); !errors.Is(err, core.ErrUnsupported) {
 			t.Errorf("%s: error %v, want ErrUnsupported", text, err)
 		}
 	}
@@ -116,7 +117,7 @@ func FuzzParseFilter(f *testing.F) {
 	}
 	f.Add(`{"min_should": {"conditions": [{"key":"a","geo_polygon":{"exterior":{"points":[]}}}], "min_count": 1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		filter, err := ParseFilter(text)
+		filter, err := qdrant.ParseFilter(text)
 		if err != nil {
 			if !errors.Is(err, core.ErrInvalid) && !errors.Is(err, core.ErrUnsupported) {
 				t.Fatalf("error %v wraps no sentinel", err)

@@ -1,4 +1,4 @@
-package qdrant
+package qdrant_test
 
 import (
 	"context"
@@ -16,9 +16,11 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/georag/georag/adapters/qdrant"
 	"github.com/georag/georag/adapters/storetest"
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/qdranttest"
+	"github.com/georag/georag/internal/qdranttest/conformance"
 )
 
 // recorder keeps the requests of one method.
@@ -54,19 +56,19 @@ func TestEveryQueryCarriesTheScope(t *testing.T) {
 	log := &recorder{}
 	srv := qdranttest.Start(t, qdranttest.Config{Before: log.before})
 	yes := true
-	base := Config{
+	base := qdrant.Config{
 		Addr: srv.Addr(), Collection: "c", VectorName: "dense", TenantKey: "tenant", ShardKeys: []string{"eu", "7"}, Consistency: "majority",
-		Search: SearchParams{HNSWEf: 99, Exact: true, IndexedOnly: true, Quantization: Quantization{Rescore: &yes, Oversampling: 2}},
+		Search: qdrant.SearchParams{HNSWEf: 99, Exact: true, IndexedOnly: true, Quantization: qdrant.Quantization{Rescore: &yes, Oversampling: 2}},
 	}
-	makeNamed(t, srv.Addr(), base)
-	s := opened(t, base)
+	makeNamed(t, inProcess(srv), base)
+	s := conformance.Opened(t, base)
 	req := ask
 	req.Scope = core.Scope{Tenant: "acme", Filter: `{"should": [{"key": "i", "range": {"lt": 9}}]}`, Partitions: []string{"7"}, Consistency: "2"}
 	for _, retrieval := range []core.Retrieval{core.RetrieveDense, core.RetrieveHybrid} {
 		req.Retrieval, req.Sparse = retrieval, &core.SparseVector{Indices: []uint32{1}, Values: []float32{1}}
 		if retrieval == core.RetrieveHybrid {
 			base.HybridVectors = []string{"words"}
-			s = opened(t, base)
+			s = conformance.Opened(t, base)
 		}
 		_, err := s.Search(t.Context(), req)
 		if !errors.Is(err, core.ErrEmptyIndex) { // nothing was loaded
@@ -108,9 +110,9 @@ func checkScope(t *testing.T, filter *qd.Filter, params *qd.SearchParams, fused 
 }
 
 // makeNamed makes an empty collection with a dense, a sparse and a multi-vector, and the shard keys "eu" and 7.
-func makeNamed(t *testing.T, addr string, cfg Config) {
+func makeNamed(t *testing.T, srv conformance.Server, cfg qdrant.Config) {
 	t.Helper()
-	raw(t, addr, func(ctx context.Context, l *line) (*qd.CollectionOperationResponse, error) {
+	srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
 		r := &qd.CreateCollection{
 			CollectionName: cfg.Collection,
 			VectorsConfig: qd.NewVectorsConfigMap(map[string]*qd.VectorParams{
@@ -122,24 +124,26 @@ func makeNamed(t *testing.T, addr string, cfg Config) {
 		if len(cfg.ShardKeys) > 0 {
 			r.ShardingMethod = qd.ShardingMethod_Custom.Enum()
 		}
-		return l.collections.Create(ctx, r)
+		_, err := c.Create(ctx, r)
+		return err
 	})
 	if len(cfg.ShardKeys) == 0 {
 		return
 	}
 	for _, key := range []*qd.ShardKey{qd.NewShardKey("eu"), qd.NewShardKeyNum(7)} {
-		raw(t, addr, func(ctx context.Context, l *line) (*qd.CreateShardKeyResponse, error) {
-			return l.collections.CreateShardKey(ctx, &qd.CreateShardKeyRequest{CollectionName: cfg.Collection, Request: &qd.CreateShardKey{ShardKey: key}})
+		srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
+			_, err := c.CreateShardKey(ctx, &qd.CreateShardKeyRequest{CollectionName: cfg.Collection, Request: &qd.CreateShardKey{ShardKey: key}})
+			return err
 		})
 	}
 }
 
 func TestVectorNames(t *testing.T) {
-	addr, _ := server(t)
-	cfg := Config{Addr: addr, Collection: collectionName()}
-	dropAtEnd(t, addr, cfg.Collection)
-	makeNamed(t, addr, cfg)
-	s := opened(t, cfg)
+	srv := server(t)
+	cfg := qdrant.Config{Addr: srv.Addr, Collection: conformance.CollectionName()}
+	srv.DropAtEnd(t, cfg.Collection)
+	makeNamed(t, srv, cfg)
+	s := conformance.Opened(t, cfg)
 	for name, c := range map[string]struct {
 		err  error
 		says []string
@@ -164,10 +168,10 @@ func TestVectorNames(t *testing.T) {
 }
 
 func TestHybridNeedsItsVectors(t *testing.T) {
-	addr, _ := server(t)
-	cfg := Config{Addr: addr, Collection: collectionName(), VectorName: "dense"}
-	dropAtEnd(t, addr, cfg.Collection)
-	makeNamed(t, addr, cfg)
+	srv := server(t)
+	cfg := qdrant.Config{Addr: srv.Addr, Collection: conformance.CollectionName(), VectorName: "dense"}
+	srv.DropAtEnd(t, cfg.Collection)
+	makeNamed(t, srv, cfg)
 	uneven := &core.SparseVector{Indices: []uint32{1, 2}, Values: []float32{1}}
 	for _, c := range []struct {
 		vectors []string
@@ -181,13 +185,13 @@ func TestHybridNeedsItsVectors(t *testing.T) {
 		cfg.HybridVectors = c.vectors
 		req := ask
 		req.Retrieval, req.Sparse = core.RetrieveHybrid, c.sparse
-		if _, err := opened(t, cfg).Search(t.Context(), req); !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
+		if _, err := conformance.Opened(t, cfg).Search(t.Context(), req); !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", err, c.says)
 		}
 	}
 	req := ask
 	req.Retrieval = core.RetrieveLexical
-	if _, err := opened(t, cfg).Search(t.Context(), req); !errors.Is(err, core.ErrUnsupported) {
+	if _, err := conformance.Opened(t, cfg).Search(t.Context(), req); !errors.Is(err, core.ErrUnsupported) {
 		t.Errorf("lexical: error %v, want ErrUnsupported", err)
 	}
 }
@@ -206,7 +210,7 @@ func TestRefusedBatch(t *testing.T) {
 				}
 				return nil
 			}})
-			s := opened(t, fill(t, srv.Addr(), corpus(9)))
+			s := conformance.Opened(t, inProcess(srv).Fill(t, corpus(9)))
 			got, err := s.Search(t.Context(), ask)
 			if err != nil || len(got.Candidates) != 4 || len(got.Calls) != 2 {
 				t.Fatalf("%d candidates, %d calls, error %v", len(got.Candidates), len(got.Calls), err)
@@ -246,7 +250,7 @@ func TestRetries(t *testing.T) {
 				}
 				return status.Error(c.code, "not now")
 			}})
-			s := opened(t, fill(t, srv.Addr(), corpus(9)))
+			s := conformance.Opened(t, inProcess(srv).Fill(t, corpus(9)))
 			req := ask
 			req.SubQueries = nil
 			if _, err := s.Search(t.Context(), req); !errors.Is(err, c.want) || (c.want == nil && err != nil) {
@@ -261,19 +265,20 @@ func TestRetries(t *testing.T) {
 
 // TestStaleSchema: a collection made anew behind the store's back is noticed by the server's refusal.
 func TestStaleSchema(t *testing.T) {
-	addr, _ := server(t)
-	cfg := fill(t, addr, corpus(5))
-	s := opened(t, cfg)
+	srv := server(t)
+	cfg := srv.Fill(t, corpus(5))
+	s := conformance.Opened(t, cfg)
 	if _, err := s.Search(t.Context(), ask); err != nil {
 		t.Fatal(err)
 	}
-	raw(t, addr, func(ctx context.Context, l *line) (*qd.CollectionOperationResponse, error) {
-		return l.collections.Delete(ctx, &qd.DeleteCollection{CollectionName: cfg.Collection})
+	srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
+		_, err := c.Delete(ctx, &qd.DeleteCollection{CollectionName: cfg.Collection})
+		return err
 	})
 	if _, err := s.Search(t.Context(), ask); !errors.Is(err, core.ErrNotFound) || !strings.Contains(err.Error(), cfg.Collection) {
 		t.Errorf("deleted collection: error %v", err)
 	}
-	if err := opened(t, cfg).Create(t.Context(), core.CollectionSpec{Dimension: 4}); err != nil {
+	if err := conformance.Opened(t, cfg).Create(t.Context(), core.CollectionSpec{Dimension: 4}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Search(t.Context(), ask)
@@ -289,7 +294,7 @@ func TestDimensionToldByTheServer(t *testing.T) {
 		}
 		return nil
 	}})
-	if _, err := opened(t, fill(t, srv.Addr(), corpus(5))).Search(t.Context(), ask); !errors.Is(err, core.ErrDimension) {
+	if _, err := conformance.Opened(t, inProcess(srv).Fill(t, corpus(5))).Search(t.Context(), ask); !errors.Is(err, core.ErrDimension) {
 		t.Errorf("error %v, want ErrDimension", err)
 	}
 }
@@ -297,20 +302,20 @@ func TestDimensionToldByTheServer(t *testing.T) {
 func TestKey(t *testing.T) {
 	const key = "s3cret-key-of-the-test"
 	srv := qdranttest.Start(t, qdranttest.Config{APIKey: key})
-	write := func(content string) Config {
+	write := func(content string) qdrant.Config {
 		file := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg := Config{Addr: srv.Addr(), Collection: "c"}
+		cfg := qdrant.Config{Addr: srv.Addr(), Collection: "c"}
 		cfg.Source.File = file
 		return cfg
 	}
-	if err := opened(t, write(key)).Create(t.Context(), core.CollectionSpec{Dimension: 3}); err != nil {
+	if err := conformance.Opened(t, write(key)).Create(t.Context(), core.CollectionSpec{Dimension: 3}); err != nil {
 		t.Errorf("right key: %v", err)
 	}
-	for name, cfg := range map[string]Config{"wrong": write("another"), "none": {Addr: srv.Addr(), Collection: "c"}} {
-		if _, err := opened(t, cfg).Search(t.Context(), ask); !errors.Is(err, core.ErrUnauthorized) {
+	for name, cfg := range map[string]qdrant.Config{"wrong": write("another"), "none": {Addr: srv.Addr(), Collection: "c"}} {
+		if _, err := conformance.Opened(t, cfg).Search(t.Context(), ask); !errors.Is(err, core.ErrUnauthorized) {
 			t.Errorf("%s key: error %v, want ErrUnauthorized", name, err)
 		}
 	}
@@ -318,17 +323,18 @@ func TestKey(t *testing.T) {
 
 // TestIDField: passages known by the payload of points that somebody else loaded.
 func TestIDField(t *testing.T) {
-	addr, _ := server(t)
-	cfg := fill(t, addr, corpus(5))
+	srv := server(t)
+	cfg := srv.Fill(t, corpus(5))
 	wait := true
-	raw(t, addr, func(ctx context.Context, l *line) (*qd.PointsOperationResponse, error) {
-		return l.points.Upsert(ctx, &qd.UpsertPoints{CollectionName: cfg.Collection, Wait: &wait, Points: []*qd.PointStruct{
+	srv.Raw(t, func(ctx context.Context, c conformance.Client) error {
+		_, err := c.Points.Upsert(ctx, &qd.UpsertPoints{CollectionName: cfg.Collection, Wait: &wait, Points: []*qd.PointStruct{
 			{Id: qd.NewIDNum(100), Vectors: qd.NewVectors(1, 0, 0), Payload: qd.NewValueMap(map[string]any{"doc": "a/b", "kind": "text"})},
 			{Id: qd.NewIDNum(101), Vectors: qd.NewVectors(1, 1, 0), Payload: qd.NewValueMap(map[string]any{"doc": -7, "kind": "text"})},
 		}})
+		return err
 	})
 	cfg.IDField, cfg.PayloadFields = "doc", []string{"kind"}
-	s := opened(t, cfg)
+	s := conformance.Opened(t, cfg)
 	ids := []core.ID{core.IntID(-7), core.StringID("a/b"), core.StringID("absent")}
 	found, err := s.Fetch(t.Context(), core.FetchRequest{IDs: ids})
 	if err != nil || len(found) != 2 || found[0].ID != ids[0] || found[1].ID != ids[1] || found[0].Payload["kind"] != "text" {
@@ -347,32 +353,32 @@ func TestIDField(t *testing.T) {
 
 // TestLoadedIDs: what cannot be a point's ID needs id_field, and is told so.
 func TestLoadedIDs(t *testing.T) {
-	addr, _ := server(t)
-	cfg := fill(t, addr, corpus(1))
+	srv := server(t)
+	cfg := srv.Fill(t, corpus(1))
 	for _, id := range []core.ID{core.StringID("a"), core.StringID("42"), core.IntID(-1), core.StringID("F47AC10B-58CC-4372-A567-0E02B2C3D479")} {
-		err := opened(t, cfg).Upsert(t.Context(), []core.Candidate{{ID: id, Vector: []float32{1, 0, 0}}})
+		err := conformance.Opened(t, cfg).Upsert(t.Context(), []core.Candidate{{ID: id, Vector: []float32{1, 0, 0}}})
 		if !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), "id_field") {
 			t.Errorf("%v: error %v", id, err)
 		}
 	}
 	cfg.IDField = "doc"
-	if err := opened(t, cfg).Upsert(t.Context(), []core.Candidate{{ID: core.UintID(1 << 63), Vector: []float32{1, 0, 0}}}); !errors.Is(err, core.ErrInvalid) {
+	if err := conformance.Opened(t, cfg).Upsert(t.Context(), []core.Candidate{{ID: core.UintID(1 << 63), Vector: []float32{1, 0, 0}}}); !errors.Is(err, core.ErrInvalid) {
 		t.Errorf("an integer that no payload holds: error %v", err)
 	}
 }
 
 // TestNumericTenant: a tenant kept as a number is found by its digits, and no other is.
 func TestNumericTenant(t *testing.T) {
-	addr, _ := server(t)
+	srv := server(t)
 	c := corpus(9)
 	for i := range c.Passages {
 		c.Passages[i].Payload["tenant"] = []any{int64(7), "7", int64(8)}[i%3]
 	}
-	cfg := fill(t, addr, c)
+	cfg := srv.Fill(t, c)
 	cfg.TenantKey = "tenant"
 	req := ask
 	req.K, req.Scope.Tenant = 9, "7"
-	got, err := opened(t, cfg).Search(t.Context(), req)
+	got, err := conformance.Opened(t, cfg).Search(t.Context(), req)
 	if err != nil || len(got.Candidates) != 6 || slices.ContainsFunc(got.Candidates, func(c core.Candidate) bool { return c.Payload["tenant"] == int64(8) }) {
 		t.Errorf("%v, error %v", got.Candidates, err)
 	}
@@ -380,12 +386,12 @@ func TestNumericTenant(t *testing.T) {
 
 // TestOutsideInBatch: with outside_vectors "batch" every hit outside the main result comes complete.
 func TestOutsideInBatch(t *testing.T) {
-	addr, _ := server(t)
-	cfg := fill(t, addr, corpus(20))
-	cfg.OutsideVectors = OutsideBatch
+	srv := server(t)
+	cfg := srv.Fill(t, corpus(20))
+	cfg.OutsideVectors = qdrant.OutsideBatch
 	req := ask
 	req.OutsideVectors = true
-	got, err := opened(t, cfg).Search(t.Context(), req)
+	got, err := conformance.Opened(t, cfg).Search(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,15 +414,15 @@ func TestOutsideInBatch(t *testing.T) {
 
 // TestServerMMRAsSelector runs the stage with the server's own selection.
 func TestServerMMRAsSelector(t *testing.T) {
-	addr, _ := server(t)
+	srv := server(t)
 	settings := core.DefaultPreset()
 	settings.Selector, settings.K = core.SelectorQdrantMMR, 3
-	stage := core.Stage{Store: opened(t, fill(t, addr, corpus(20))), Settings: settings}
+	stage := core.Stage{Store: conformance.Opened(t, srv.Fill(t, corpus(20))), Settings: settings}
 	got, err := stage.Select(t.Context(), core.Query{Vector: ask.Vector})
 	if err != nil || len(got.Items) != 3 || got.Items[0].Vector == nil || got.Items[0].Payload == nil {
 		t.Errorf("%+v, error %v", got.Items, err)
 	}
-	if _, err := opened(t, fill(t, addr, corpus(2))).SelectMMR(t.Context(), ask, 3, 1.5); !errors.Is(err, core.ErrInvalid) {
+	if _, err := conformance.Opened(t, srv.Fill(t, corpus(2))).SelectMMR(t.Context(), ask, 3, 1.5); !errors.Is(err, core.ErrInvalid) {
 		t.Errorf("diversity 1.5: error %v", err)
 	}
 }
