@@ -74,8 +74,8 @@ type Config struct {
 
 // SearchParams are the index's search parameters. What does not fit the index's type is not sent.
 type SearchParams struct {
-	// EF is HNSW's candidate list, raised to the number of results where it is below. 0 is twice that number,
-	// at least 128.
+	// EF is HNSW's candidate list, raised to the number of results where it is below. 0 is four times that
+	// number, at least 512.
 	EF int `koanf:"ef"`
 	// NProbe is the number of IVF cells searched, at most the index's nlist. 0 is 32.
 	NProbe int `koanf:"nprobe"`

@@ -32,6 +32,7 @@ func (s *Store) Describe(ctx context.Context) (core.Description, error) {
 			IDKind:     string(c.primary().kind),
 			Payload:    c.names(func(f field) bool { return !f.kind.vector() && !f.primary && !f.dynamic }),
 			Index:      f.index.String(),
+			Model:      c.model,
 		}
 		loaded, err := l.server.loaded(ctx, s.cfg.Collection)
 		if err != nil {

@@ -131,3 +131,23 @@ func TestHybridUnsupported(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestModelNote has the collection keep the name of the model that made its vectors.
+func TestModelNote(t *testing.T) {
+	t.Parallel()
+	cfg := Config{Addr: milvusserver.Addr(t), Collection: collectionName()}
+	s := newStore(t, cfg)
+	defer s.Close()
+	spec := core.CollectionSpec{Dimension: 8, Exact: true, Model: "all-MiniLM-L6-v2"}
+	must(t, s.Create(t.Context(), spec))
+	t.Cleanup(func() { drop(t, cfg.Addr, cfg.Collection) })
+	d, err := s.Describe(t.Context())
+	if err != nil || d.Model != spec.Model {
+		t.Errorf("described as by %q, error %v", d.Model, err)
+	}
+	must(t, s.Create(t.Context(), core.CollectionSpec{Dimension: 8, Exact: true})) // unknown contradicts nothing
+	spec.Model = "another"
+	if err := s.Create(t.Context(), spec); !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), "MiniLM") || !strings.Contains(err.Error(), "another") {
+		t.Errorf("another model: error %v does not name both", err)
+	}
+}

@@ -21,12 +21,12 @@ const (
 
 // Index parameters of a collection that Create makes.
 const (
-	hnswM              = "16"
-	hnswEFConstruction = "200"
+	hnswM              = "24"
+	hnswEFConstruction = "256"
 )
 
 // Create makes the collection with its index and loads it. Payload fields become dynamic ones; a configured
-// tenant field becomes the partition key, and configured partitions are made.
+// tenant field becomes the partition key, and configured partitions are made. The description notes the model.
 func (s *Store) Create(ctx context.Context, spec core.CollectionSpec) error {
 	metric, err := metricName(spec.Metric)
 	if err != nil {
@@ -57,6 +57,8 @@ func (s *Store) compare(c *collection, spec core.CollectionSpec, metric string) 
 		return fmt.Errorf("adapters/milvus: collection %q: %w: it has dimension %d, not %d", c.name, core.ErrInvalid, f.dimension, spec.Dimension)
 	case f.index.metric != metric:
 		return fmt.Errorf("adapters/milvus: collection %q: %w: its metric is %s, not %s", c.name, core.ErrInvalid, f.index.metric, metric)
+	case c.model != "" && spec.Model != "" && c.model != spec.Model:
+		return fmt.Errorf("adapters/milvus: collection %q: %w: its vectors are by %s, not %s", c.name, core.ErrInvalid, c.model, spec.Model)
 	case (c.primary().kind == kindVarchar) != spec.TextIDs:
 		return fmt.Errorf("adapters/milvus: collection %q: %w: its primary key is %s, and text IDs are %v", c.name, core.ErrInvalid, c.primary().kind, spec.TextIDs)
 	}
@@ -69,7 +71,7 @@ func (s *Store) create(ctx context.Context, l *link, spec core.CollectionSpec, m
 		id.kind, id.maxLength = kindVarchar, maxIDBytes
 	}
 	vector := field{name: orElse(s.cfg.VectorField, "vector"), kind: kindFloat32, dimension: spec.Dimension}
-	table := tableSpec{name: s.cfg.Collection, fields: []field{id, vector}, dynamic: true}
+	table := tableSpec{name: s.cfg.Collection, fields: []field{id, vector}, dynamic: true, model: spec.Model}
 	if s.cfg.TenantField != "" {
 		table.fields = append(table.fields, field{name: s.cfg.TenantField, kind: kindVarchar, maxLength: maxTenantBytes, partitionKey: true})
 	}

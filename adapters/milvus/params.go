@@ -8,8 +8,11 @@ import (
 
 const (
 	defaultNProbe = 32
-	minEF         = 128
-	maxEF         = 32768 // Milvus's own limit
+	// On 9,002 passages of dimension 384, ef at 2 × limit and at least 128 chose other passages than an exact search
+	// for 3 to 8 of 140 questions, and 4 × limit for none.
+	efPerResult = 4
+	minEF       = 512
+	maxEF       = 32768 // Milvus's own limit
 )
 
 // params are the search parameters that fit the index, for a search of limit results.
@@ -29,7 +32,7 @@ func (p SearchParams) params(idx index, limit int) map[string]any {
 
 func (p SearchParams) ef(limit int) int {
 	if p.EF == 0 {
-		return max(minEF, 2*limit)
+		return max(minEF, efPerResult*limit)
 	}
 	return p.EF
 }

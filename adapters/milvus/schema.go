@@ -64,6 +64,7 @@ type vectorField struct {
 type collection struct {
 	name    string // as configured; possibly an alias
 	real    string // the collection itself
+	model   string // that made the vectors, where Create noted it
 	fields  []field
 	dynamic bool // fields outside the schema are allowed
 	// halfWrong: the server accepts half-precision vectors, and computes their scores wrongly.

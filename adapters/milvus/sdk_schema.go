@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
@@ -37,6 +38,9 @@ func (s *sdk) describe(ctx context.Context, name string) (*collection, error) {
 	}
 	// Calls go on using the name asked for: an alias may point elsewhere tomorrow, and the SDK caches by that name.
 	c := &collection{name: name, real: found.Name, dynamic: found.Schema.EnableDynamicField}
+	if model, noted := strings.CutPrefix(found.Schema.Description, modelNote); noted {
+		c.model = model
+	}
 	hasKey := false
 	for _, f := range found.Schema.Fields {
 		c.fields = append(c.fields, fieldOf(f))
@@ -50,6 +54,9 @@ func (s *sdk) describe(ctx context.Context, name string) (*collection, error) {
 	}
 	return c, nil
 }
+
+// modelNote begins the description of a collection whose model is known.
+const modelNote = "vectors by "
 
 // dynamicField is Milvus's name of the JSON field that holds what the schema does not list.
 const dynamicField = "$meta"
@@ -92,6 +99,9 @@ func (s *sdk) loaded(ctx context.Context, name string) (bool, error) {
 
 func (s *sdk) create(ctx context.Context, spec tableSpec) error {
 	schema := entity.NewSchema().WithName(spec.name).WithDynamicFieldEnabled(spec.dynamic)
+	if spec.model != "" {
+		schema.WithDescription(modelNote + spec.model)
+	}
 	for _, f := range spec.fields {
 		schema.WithField(columnSchema(f))
 	}

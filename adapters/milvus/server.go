@@ -76,6 +76,7 @@ type tableSpec struct {
 	name    string
 	fields  []field
 	dynamic bool
+	model   string // that makes the vectors, where known
 }
 
 // upsertCall writes rows.

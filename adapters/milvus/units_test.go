@@ -51,8 +51,8 @@ func TestSearchParams(t *testing.T) {
 		name   string
 		want   any
 	}{
-		{SearchParams{}, index{kind: "HNSW"}, 10, "ef", 128},
-		{SearchParams{}, index{kind: "HNSW"}, 200, "ef", 400},
+		{SearchParams{}, index{kind: "HNSW"}, 10, "ef", 512},
+		{SearchParams{}, index{kind: "HNSW"}, 200, "ef", 800},
 		{SearchParams{EF: 64}, index{kind: "HNSW"}, 20, "ef", 64},
 		{SearchParams{EF: 64}, index{kind: "HNSW"}, 200, "ef", 200}, // Milvus refuses fewer than the results
 		{SearchParams{EF: 64}, index{kind: "FLAT"}, 200, "ef", nil},
