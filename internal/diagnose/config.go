@@ -12,8 +12,8 @@ type Query struct {
 	core.Query
 }
 
-// Queries is the sample. At is asked for each index once, in ascending order, so that a large sample can stay in its
-// file.
+// Queries is the sample. At is asked for each index once, in ascending order, and again for the query shown in detail,
+// so that a large sample can stay in its file.
 type Queries interface {
 	Len() int
 	At(i int) (Query, error)
