@@ -3,6 +3,8 @@ package milvus
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,5 +151,30 @@ func TestModelNote(t *testing.T) {
 	spec.Model = "another"
 	if err := s.Create(t.Context(), spec); !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), "MiniLM") || !strings.Contains(err.Error(), "another") {
 		t.Errorf("another model: error %v does not name both", err)
+	}
+}
+
+// TestScanPages walks more passages than one answer holds, written in no order and in two portions: each comes once.
+func TestScanPages(t *testing.T) {
+	t.Parallel()
+	passages := randomPassages(3*scanBatch+7, 4)
+	shuffled := slices.Clone(passages)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	first, second := shuffled[:scanBatch+300], shuffled[scanBatch+300:]
+	cfg := fill(t, milvusserver.Addr(t), storetest.Collection{Passages: first, Dimension: 4, Metric: core.MetricCosine, IDs: storetest.IntIDs}, true)
+	s := newStore(t, cfg)
+	defer s.Close()
+	_, err := s.Count(t.Context()) // seals the first portion
+	must(t, err)
+	must(t, s.Upsert(t.Context(), second))
+	var seen []core.ID
+	must(t, s.Scan(t.Context(), core.Scope{}, 0, func(c core.Candidate) bool { seen = append(seen, c.ID); return true }))
+	var want []core.ID
+	for _, p := range passages {
+		want = append(want, p.ID)
+	}
+	slices.SortFunc(want, core.CompareID)
+	if !slices.Equal(seen, want) {
+		t.Errorf("%d passages seen, want %d in the order of their IDs", len(seen), len(want))
 	}
 }
