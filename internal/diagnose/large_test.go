@@ -93,10 +93,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	sample := synthetic{dim: 64, queries: size}
 	store := sample.write(t, 10*size)
+	settings := core.DefaultPreset()
+	settings.Selector = "facility" // the fastest; memory does not depend on it
 	before, most := heap(), int64(0)
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	report, err := diagnose.Run(context.Background(), sample, diagnose.Config{
-		Stage: core.Stage{Store: store}, State: state,
+		Stage: core.Stage{Store: store, Settings: settings}, State: state,
 		Progress: func(phase diagnose.Phase, done, _ int) {
 			if phase == diagnose.PhaseScan && done%10000 == 0 || done%(1+size/20) == 0 {
 				most = max(most, heap()-before)
