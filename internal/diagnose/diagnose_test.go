@@ -162,6 +162,9 @@ func TestPlantedFaults(t *testing.T) {
 			if found := alarms(report); !slices.Equal(found, c.want) && len(found)+len(c.want) > 0 {
 				t.Errorf("alarms %v, want %v: %+v", found, c.want, report.Advice)
 			}
+			if random := report.Health.RandomCosine; random > 0.2 {
+				t.Errorf("two random passages of different topics have a median cosine of %v", random)
+			}
 		})
 	}
 }

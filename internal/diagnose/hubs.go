@@ -94,13 +94,12 @@ func (r *reservoir) see(v []float32) {
 	}
 }
 
-// randomCosine is the median cosine of passages that stand far apart in the sample, where the scan's order keeps
-// related ones together.
+// randomCosine is the median cosine of pairs drawn at random: the scan's order keeps related passages together.
 func randomCosine(points [][]float32) float64 {
-	half := len(points) / 2
-	cosines := make([]float64, half)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(points))
+	cosines := make([]float64, len(order)/2)
 	for i := range cosines {
-		cosines[i] = vec.Dot(points[i], points[half+i])
+		cosines[i] = vec.Dot(points[order[2*i]], points[order[2*i+1]])
 	}
 	return measure.Quantile(cosines, 0.5)
 }
