@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -38,6 +39,15 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// tracesURL is Endpoint with the path of OTLP/HTTP, unless it names one.
+func (c Config) tracesURL() string {
+	u, err := url.Parse(c.Endpoint)
+	if err != nil || strings.Trim(u.Path, "/") != "" {
+		return c.Endpoint
+	}
+	return u.JoinPath("v1/traces").String()
+}
+
 func (c Config) sampler() sdk.Sampler {
 	share := 1.0
 	if c.Sample != nil {
@@ -60,7 +70,7 @@ func NewTracing(ctx context.Context, c Config, version string) (*Tracing, error)
 	if c.Endpoint == "" {
 		return NoTracing(), nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(c.Endpoint), otlptracehttp.WithTimeout(5*time.Second))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(c.tracesURL()), otlptracehttp.WithTimeout(5*time.Second))
 	if err != nil {
 		return nil, fmt.Errorf("internal/obs: tracing to %s: %w", c.Endpoint, err)
 	}
