@@ -11,7 +11,7 @@ import (
 	"github.com/georag/georag/core"
 )
 
-// distilled is the table that demo/distill.py wrote: the magic, then rows, dimension and the vocabulary's length in
+// distilled is the table that demo/distill wrote: the magic, then rows, dimension and the vocabulary's length in
 // bytes as uint32, the vocabulary (a token a line, its row by position), a float32 scale a row, and the rows as int8,
 // everything little endian. It is a string so that the binary's read-only pages are used in place.
 //
