@@ -166,7 +166,7 @@ func TestBuild(t *testing.T) {
 	if done != 7 || total != 7 {
 		t.Errorf("progress ends at %d of %d", done, total)
 	}
-	if m.spec != (core.CollectionSpec{Dimension: 2, Metric: core.MetricCosine, TextIDs: true}) {
+	if m.spec != (core.CollectionSpec{Dimension: 2, Metric: core.MetricCosine, TextIDs: true, Model: "counting"}) {
 		t.Errorf("spec %+v", m.spec)
 	}
 	p := m.passages[core.StringID("d1")]
