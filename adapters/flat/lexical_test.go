@@ -79,7 +79,7 @@ func TestLexicalRetrieval(t *testing.T) {
 	}
 }
 
-// TestBM25 repeats the formula by hand: five passages of 4, 1, 3, 2 and 4 words without stop words, 14 in all; two of them have "dog".
+// TestBM25 repeats the formula by hand: two of five passages have "dog", of one word and of four.
 func TestBM25(t *testing.T) {
 	s := animals(t, Config{})
 	got := find(t, s, core.SearchRequest{Retrieval: core.RetrieveLexical, Text: "Dog", K: 5}).Candidates
