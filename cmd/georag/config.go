@@ -9,25 +9,40 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/georag/georag/adapters/flat"
+	"github.com/georag/georag/adapters/httpapi"
+	"github.com/georag/georag/adapters/milvus"
+	"github.com/georag/georag/adapters/qdrant"
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/config"
+	"github.com/georag/georag/internal/obs"
 )
 
 // Config is everything a configuration file can say. The settings of the selection stand at its top level.
 type Config struct {
-	Store         StoreConfig `koanf:"store"`
+	Store  StoreConfig `koanf:"store"`
+	Models `koanf:",squash"`
+	// Server is how `georag serve` serves, Tracing where its traces go.
+	Server        httpapi.Config `koanf:"server"`
+	Tracing       obs.Config     `koanf:"tracing"`
 	core.Settings `koanf:",squash"`
 }
 
 // StoreConfig names one store.
 type StoreConfig struct {
-	Flat *flat.Config `koanf:"flat"`
+	Flat   *flat.Config   `koanf:"flat"`
+	Qdrant *qdrant.Config `koanf:"qdrant"`
+	Milvus *milvus.Config `koanf:"milvus"`
 }
 
 // Validate reports the first setting out of its range; the error wraps [core.ErrInvalid].
 func (c Config) Validate() error {
 	if err := c.Settings.Validate(); err != nil {
 		return err
+	}
+	for _, part := range []interface{ Validate() error }{c.Models, c.Server, c.Tracing} {
+		if err := part.Validate(); err != nil {
+			return err
+		}
 	}
 	return c.Store.Validate()
 }
@@ -39,14 +54,36 @@ func (c StoreConfig) Validate() error {
 	if c.Flat != nil {
 		named, chosen = append(named, "flat"), *c.Flat
 	}
+	if c.Qdrant != nil {
+		named, chosen = append(named, "qdrant"), *c.Qdrant
+	}
+	if c.Milvus != nil {
+		named, chosen = append(named, "milvus"), *c.Milvus
+	}
 	if len(named) != 1 {
 		return fmt.Errorf("%w: store names %d stores %v, want one of flat, qdrant, milvus", core.ErrInvalid, len(named), named)
 	}
 	return chosen.Validate()
 }
 
+// only leaves the store of one kind: a command line that names a store wins over a file that names another.
+func (c *StoreConfig) only(kind string) {
+	if kind != "flat" {
+		c.Flat = nil
+	}
+	if kind != "qdrant" {
+		c.Qdrant = nil
+	}
+	if kind != "milvus" {
+		c.Milvus = nil
+	}
+}
+
+// settingFlag is a flag that stands for a setting.
+type settingFlag struct{ flag, key, usage string }
+
 // settingFlags are the command line's own names of settings, and the keys they stand for.
-var settingFlags = []struct{ flag, key, usage string }{
+var settingFlags = []settingFlag{
 	{"preset", "preset", "settings to start from: " + strings.Join(core.PresetNames(), " or ")},
 	{"selector", "selector", "one of " + strings.Join(core.SelectorNames(), ", ")},
 	{"k", "k", "passages to select"},
@@ -59,16 +96,24 @@ var settingFlags = []struct{ flag, key, usage string }{
 // configFlags are the flags of every command that reads a configuration.
 type configFlags struct {
 	file      string
+	store     string
 	passages  string
 	overrides []string
 	command   *cobra.Command
+	extra     []settingFlag // of one command
+}
+
+// registerStore adds the flags that say where the store and the models are.
+func (f *configFlags) registerStore(cmd *cobra.Command) {
+	f.command = cmd
+	cmd.Flags().StringVar(&f.file, "config", "", "configuration file (YAML)")
+	cmd.Flags().StringVar(&f.store, "store", "", "flat:DIR, qdrant://HOST:PORT/COLLECTION, milvus://HOST:PORT/COLLECTION, or the kind alone with its settings in --config")
+	cmd.Flags().StringArrayVar(&f.overrides, "set", nil, "any setting, as KEY=VALUE with the file's keys (selectors.mmr.lambda=0.9); repeatable")
 }
 
 func (f *configFlags) register(cmd *cobra.Command) {
-	f.command = cmd
-	cmd.Flags().StringVar(&f.file, "config", "", "configuration file (YAML)")
-	cmd.Flags().StringVar(&f.passages, "passages", "", "folder of an embedded index: passages.jsonl and passages.npy")
-	cmd.Flags().StringArrayVar(&f.overrides, "set", nil, "any setting, as KEY=VALUE with the file's keys (selectors.mmr.lambda=0.9); repeatable")
+	f.registerStore(cmd)
+	cmd.Flags().StringVar(&f.passages, "passages", "", "folder of an embedded index, as --store flat:DIR")
 	for _, s := range settingFlags {
 		cmd.Flags().String(s.flag, "", s.usage)
 	}
@@ -91,15 +136,39 @@ func (f *configFlags) given() (map[string]any, error) {
 		}
 		layer[key] = value
 	}
-	for _, s := range settingFlags {
-		if flag := f.command.Flags().Lookup(s.flag); flag.Changed {
+	for _, s := range append(f.extra, settingFlags...) {
+		if flag := f.command.Flags().Lookup(s.flag); flag != nil && flag.Changed {
 			layer[s.key] = flag.Value.String()
 		}
 	}
 	if f.passages != "" {
 		layer["store.flat.dir"] = f.passages
 	}
-	return layer, nil
+	return layer, f.addStore(layer)
+}
+
+// addStore reads --store.
+func (f *configFlags) addStore(layer map[string]any) error {
+	kind, rest, _ := strings.Cut(f.store, ":")
+	switch {
+	case f.store == "":
+	case kind == "flat" && rest != "":
+		layer["store.flat.dir"] = rest
+	case (kind == "qdrant" || kind == "milvus") && rest != "":
+		address, ok := strings.CutPrefix(rest, "//")
+		slash := strings.LastIndex(address, "/")
+		if !ok || slash < 1 || slash == len(address)-1 {
+			return usagef("--store %s: want %s://HOST:PORT/COLLECTION", f.store, kind)
+		}
+		layer["store."+kind+".addr"], layer["store."+kind+".collection"] = address[:slash], address[slash+1:]
+	case kind == "flat" || kind == "qdrant" || kind == "milvus":
+		if f.file == "" {
+			return usagef("--store %s: without --config, say where it is, as in flat:DIR or qdrant://HOST:PORT/COLLECTION", f.store)
+		}
+	default:
+		return usagef("--store %s: want flat, qdrant or milvus", f.store)
+	}
+	return nil
 }
 
 // read returns the layers merged over their preset, not yet validated.
@@ -108,7 +177,15 @@ func (f *configFlags) read() (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	return readConfig(config.Layers{File: f.file, Environ: os.Environ(), Flags: flags})
+	c, err := readConfig(config.Layers{File: f.file, Environ: os.Environ(), Flags: flags})
+	kind, _, _ := strings.Cut(f.store, ":")
+	if f.passages != "" {
+		kind = "flat"
+	}
+	if err == nil && kind != "" {
+		c.Store.only(kind)
+	}
+	return c, err
 }
 
 func readConfig(layers config.Layers) (Config, error) {

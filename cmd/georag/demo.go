@@ -45,7 +45,7 @@ func newDemo(s streams) *cobra.Command {
 			cosine, georag := core.DefaultPreset(), core.DefaultPreset()
 			cosine.Selector = "cosine"
 			variants := []evaluate.Variant{{Settings: cosine}, {Settings: georag}}
-			scores, err := evaluate.Run(cmd.Context(), core.Stage{Store: store}, asked, variants, func(int) {})
+			scores, err := evaluate.Run(cmd.Context(), evaluate.Plan{Stage: core.Stage{Store: store}, Questions: asked, Variants: variants})
 			if err != nil {
 				return err
 			}

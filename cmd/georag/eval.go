@@ -1,14 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -28,7 +27,10 @@ type evalFlags struct {
 	configFlags
 	questions, json string
 	selectors       []string
-	presets         []string
+	presets, pools  []string
+	ablate          bool
+	duplicates      []string
+	corrupt         []string
 }
 
 // ownSelectors are compared where --selectors names none: all that need neither a model nor a server.
@@ -40,99 +42,170 @@ func newEval(s streams) *cobra.Command {
 		Use:   "eval",
 		Short: "Compare selectors on questions whose gold passages are known",
 		Long: `Compare selectors on questions whose gold passages are known. Every interval is the 95% percentile interval of
-1,000 paired bootstrap samples over the questions. "select ms" is what georag itself adds: everything except
-waiting for the store and for models.`,
-		Example: `  georag eval --passages DIR --questions DIR --selectors cosine,mmr,georag --json out.json`,
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s) },
+1,000 paired bootstrap samples over the questions, and p is corrected by Holm for the rows of a table. "select ms" is
+what georag itself adds: everything except waiting for the store and for models.
+
+--ablate instead changes one part of the method at a time. --duplicates and --corrupt make retrieval harder: near-
+duplicates among the passages, and sub-queries that are missing, belong to other questions, or repeat each other.`,
+		Example: `  georag eval --passages DIR --questions DIR --selectors cosine,mmr,georag --json out.json
+  georag eval --passages DIR --questions DIR --ablate --preset paper
+  georag eval --passages DIR --questions DIR --duplicates 0,20,40,60`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s) },
 	}
 	f.register(cmd)
 	f.without("selector")
-	cmd.Flags().StringVar(&f.questions, "questions", "", "folder of questions.jsonl, questions.npy, subqueries.npy (required)")
-	cmd.Flags().StringVar(&f.json, "json", "", "also write the rows to this file")
-	cmd.Flags().StringSliceVar(&f.selectors, "selectors", ownSelectors, "selectors to compare")
-	cmd.Flags().StringSliceVar(&f.presets, "presets", nil, "presets to compare; the default is the one of --preset")
+	flags := cmd.Flags()
+	flags.StringVar(&f.questions, "questions", "", "folder of questions.jsonl, questions.npy, subqueries.npy (required)")
+	flags.StringVar(&f.json, "json", "", "also write the rows to this file")
+	flags.StringSliceVar(&f.selectors, "selectors", ownSelectors, "selectors to compare")
+	flags.StringSliceVar(&f.presets, "presets", nil, "presets to compare; the default is the one of --preset")
+	flags.StringSliceVar(&f.pools, "pools", nil, "pools to compare; the default is the preset's or that of --pool")
+	flags.BoolVar(&f.ablate, "ablate", false, "change one part of the method at a time")
+	flags.StringSliceVar(&f.duplicates, "duplicates", nil, "percentages of near-duplicates to add to the passages, one table each")
+	flags.StringSliceVar(&f.corrupt, "corrupt", nil, "corrupt half of the sub-queries: drop, shuffle, duplicate; one table each")
 	return cmd
 }
 
 func (f *evalFlags) run(cmd *cobra.Command, s streams) error {
-	if f.questions == "" {
-		return usagef("--questions is missing")
-	}
-	asked, err := questions.Open(f.questions)
+	asked, err := f.asked()
 	if err != nil {
-		return fmt.Errorf("%w: %w", core.ErrInvalid, err)
-	}
-	if err := evaluate.CheckGold(asked); err != nil {
 		return err
 	}
 	c, variants, err := f.variants()
 	if err != nil {
 		return err
 	}
-	stage, err := openStage(cmd.Context(), c)
+	stage, open, err := openStage(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	defer stage.Store.Close()
-	bar := newProgress(s.err, len(asked), "questions")
-	scores, err := evaluate.Run(cmd.Context(), stage, asked, variants, func(done int) { _ = bar.Set(done) })
-	_ = bar.Clear()
-	if err != nil {
+	defer open.Close()
+	e := evaluation{s: s, stage: stage, asked: asked}
+	switch {
+	case f.ablate:
+		err = e.ablate(cmd.Context(), c.Settings)
+	case len(f.duplicates) > 0 || len(f.corrupt) > 0:
+		err = e.stress(cmd.Context(), variants, f.duplicates, f.corrupt)
+	default:
+		err = e.compare(cmd.Context(), "", variants, slices.Contains(f.selectors, "cosine"))
+	}
+	if err != nil || f.json == "" {
 		return err
 	}
-	rows := evaluate.Rows(asked, variants, scores, 0, bootstrap)
-	if !slices.Contains(f.selectors, "cosine") {
-		rows = slices.DeleteFunc(rows, func(r evaluate.Row) bool { return r.Selector == "cosine" })
-	}
-	writeRows(s.out, rows)
-	writeDegraded(s.out, variants, scores)
-	if f.json == "" {
-		return nil
-	}
-	return writeJSON(f.json, map[string]any{"rows": rows})
+	return writeJSON(f.json, map[string]any{"rows": e.rows})
 }
 
-// variants are the selectors under each preset. Cosine, which the others are compared to, is always the first.
+func (f *evalFlags) asked() ([]questions.Question, error) {
+	if f.questions == "" {
+		return nil, usagef("--questions is missing")
+	}
+	asked, err := questions.Open(f.questions)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", core.ErrInvalid, err)
+	}
+	return asked, evaluate.CheckGold(asked)
+}
+
+// variants are the selectors under each preset and pool. Cosine, which the others are compared to, is the first.
 func (f *evalFlags) variants() (Config, []evaluate.Variant, error) {
 	var first Config
 	var variants []evaluate.Variant
-	presets := f.presets
-	if len(presets) == 0 {
-		presets = []string{""}
-	}
-	selectors := append([]string{"cosine"}, f.selectors...)
-	for _, preset := range presets {
-		c, err := f.readPreset(preset)
-		if err != nil {
-			return first, nil, err
-		}
-		if first.Preset == "" {
-			first = c
-		}
-		for i, selector := range selectors {
-			if slices.Contains(selectors[:i], selector) {
-				continue // cosine, again
-			}
-			settings := c.Settings
-			settings.Selector = selector
-			if err := settings.Validate(); err != nil {
+	for _, preset := range orOne(f.presets) {
+		for _, pool := range orOne(f.pools) {
+			c, err := f.readAs(preset, pool)
+			if err != nil {
 				return first, nil, err
 			}
-			variants = append(variants, evaluate.Variant{Settings: settings})
+			if variants == nil {
+				first = c
+			}
+			for _, selector := range f.compared() {
+				variant := evaluate.Variant{Settings: c.Settings}
+				variant.Settings.Selector = selector
+				if pool != "" {
+					variant.Name = "pool " + pool
+				}
+				if err := variant.Settings.Validate(); err != nil {
+					return first, nil, err
+				}
+				variants = append(variants, variant)
+			}
 		}
 	}
 	return first, variants, nil
 }
 
-// readPreset reads the configuration over a preset other than its own; "" is its own.
-func (f *configFlags) readPreset(preset string) (Config, error) {
-	if preset != "" {
-		if err := f.command.Flags().Set("preset", preset); err != nil {
+// compared lists the selectors, cosine first.
+func (f *evalFlags) compared() []string {
+	selectors := []string{"cosine"}
+	for _, selector := range f.selectors {
+		if !slices.Contains(selectors, selector) {
+			selectors = append(selectors, selector)
+		}
+	}
+	return selectors
+}
+
+// orOne is a list, or one empty name.
+func orOne(names []string) []string {
+	if len(names) == 0 {
+		return []string{""}
+	}
+	return names
+}
+
+// readAs reads the configuration with another preset and pool than its own; "" is its own.
+func (f *configFlags) readAs(preset, pool string) (Config, error) {
+	for name, value := range map[string]string{"preset": preset, "pool": pool} {
+		if value == "" {
+			continue
+		}
+		if err := f.command.Flags().Set(name, value); err != nil {
 			return Config{}, usageError{err}
 		}
 	}
 	return f.read()
+}
+
+// evaluation is one run of the command and the rows it has made.
+type evaluation struct {
+	s     streams
+	stage core.Stage
+	asked []questions.Question
+	rows  []evaluate.Row
+}
+
+// scores runs variants under a progress bar.
+func (e *evaluation) scores(ctx context.Context, plan evaluate.Plan) ([][]evaluate.Score, error) {
+	bar := newProgress(e.s.err, len(plan.Questions), "questions")
+	plan.Progress = func(done int) { _ = bar.Set(done) }
+	scores, err := evaluate.Run(ctx, plan)
+	_ = bar.Clear()
+	return scores, err
+}
+
+// compare prints the variants beside cosine, the first of them, which is left out where it was not asked for.
+func (e *evaluation) compare(ctx context.Context, condition string, variants []evaluate.Variant, withCosine bool) error {
+	return e.compareOn(ctx, evaluate.Plan{Stage: e.stage, Questions: e.asked, Variants: variants}, condition, withCosine)
+}
+
+func (e *evaluation) compareOn(ctx context.Context, plan evaluate.Plan, condition string, withCosine bool) error {
+	scores, err := e.scores(ctx, plan)
+	if err != nil {
+		return err
+	}
+	rows := evaluate.Rows(plan.Questions, plan.Variants, scores, 0, bootstrap)
+	if !withCosine {
+		rows = slices.DeleteFunc(rows, func(r evaluate.Row) bool { return r.Selector == "cosine" })
+	}
+	for i := range rows {
+		rows[i].Condition = condition
+	}
+	writeRows(e.s.out, rows)
+	writeDegraded(e.s.out, plan.Variants, scores)
+	e.rows = append(e.rows, rows...)
+	return nil
 }
 
 // newProgress is a bar on a terminal and silent elsewhere.
@@ -143,67 +216,6 @@ func newProgress(out io.Writer, total int, unit string) *progressbar.ProgressBar
 	}
 	return progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetVisibility(visible),
 		progressbar.OptionSetDescription(unit), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
-}
-
-func writeRows(out io.Writer, rows []evaluate.Row) {
-	for i, dataset := range datasetsOf(rows) {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		n := 0
-		t := newTable(out, "selector", "preset", "all gold", "95% interval", "minus cosine", "gold recall", "redundancy", "coverage", "F_P", "select ms")
-		for _, r := range rows {
-			if r.Dataset != dataset {
-				continue
-			}
-			n = r.N
-			t.AppendRow(table.Row{strings.TrimSpace(r.Selector + " " + r.Variant), r.Preset, share(r.AllGold), interval(r.AllGoldCI), difference(r), share(r.GoldRecall),
-				share(r.Redundancy), share(r.Coverage), share(r.DemandObjective), fmt.Sprintf("%.2f", r.SelectMsP50)})
-		}
-		fmt.Fprintf(out, "%s: %d questions, k = %d\n", dataset, n, rows[0].K)
-		t.Render()
-	}
-}
-
-func datasetsOf(rows []evaluate.Row) []string {
-	var names []string
-	for _, r := range rows {
-		if !slices.Contains(names, r.Dataset) {
-			names = append(names, r.Dataset)
-		}
-	}
-	return names
-}
-
-func share(x float64) string { return fmt.Sprintf("%.3f", x) }
-
-func interval(ci [2]float64) string { return fmt.Sprintf("%.2f to %.2f", ci[0], ci[1]) }
-
-// difference leaves cosine's difference to itself out.
-func difference(r evaluate.Row) string {
-	if r.Selector == "cosine" {
-		return ""
-	}
-	return fmt.Sprintf("%+.2f to %+.2f", r.AllGoldMinusCosineCI[0], r.AllGoldMinusCosineCI[1])
-}
-
-// writeDegraded tells which variants were degraded, how often, and why the first time.
-func writeDegraded(out io.Writer, variants []evaluate.Variant, scores [][]evaluate.Score) {
-	for v, variant := range variants {
-		count, why := 0, core.Reason{}
-		for _, score := range scores[v] {
-			if len(score.Degraded) > 0 {
-				if count == 0 {
-					why = score.Degraded[0]
-				}
-				count++
-			}
-		}
-		if count > 0 {
-			fmt.Fprintf(out, "degraded: %s under %s on %d of %d questions; the first: %s: %s\n",
-				variant.Settings.Selector, variant.Settings.Preset, count, len(scores[v]), why.Code, why.Detail)
-		}
-	}
 }
 
 // writeJSON replaces a file at once, so that a reader never sees half of it.

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/georag/georag/adapters/httpapi"
 	"github.com/georag/georag/core"
 )
 
@@ -24,7 +23,8 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal ends what runs in an orderly way, a second one at once.
+	ctx, stop := httpapi.SignalContext(context.Background())
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
@@ -88,7 +88,7 @@ Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 done, but degrad
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(s), newSelect(s), newEval(s), newConfig(s), newVersion(s))
+	root.AddCommand(newDemo(s), newSelect(s), newEval(s), newIndex(s), newDiagnose(s), newServe(s), newDoctor(s), newConfig(s), newVersion(s))
 	return root
 }
 

@@ -64,11 +64,11 @@ func (f *selectFlags) run(cmd *cobra.Command, args []string, s streams) error {
 	}
 	strict := f.strict || c.Strict
 	c.Strict = false // the selection is shown; the exit code tells
-	stage, err := openStage(cmd.Context(), c)
+	stage, open, err := openStage(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	defer stage.Store.Close()
+	defer open.Close()
 	var degraded []core.Reason
 	for i, q := range queries {
 		q.Scope = core.Scope{Filter: f.where, Tenant: f.tenant, Partitions: f.partitions}

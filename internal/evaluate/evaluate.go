@@ -27,16 +27,32 @@ type Score struct {
 	Redundancy float64 // mean pairwise cosine of the k
 	Coverage   float64 // share of the kept sub-queries with a selected passage at cosine above the threshold
 	Objective  float64 // F_P(S), see [core.Trace]
-	Select     time.Duration
-	Degraded   []core.Reason
-	Selection  core.Selection
+	// Peaks tells for each gold passage whether a selected passage is near it, at cosine above the threshold: the
+	// publication's coverage of the dimensions of a question's demand. AllPeaks is 1 where all are.
+	Peaks     []bool
+	AllPeaks  float64
+	Select    time.Duration
+	Degraded  []core.Reason
+	Selection core.Selection
 }
 
-// Run answers every question with every variant, question by question, and returns one row of scores per variant.
-// The stage's own settings are replaced by each variant's. The store is asked once per question for all variants
-// that ask the same. progress is called after each question. The error is the first failed selection's, or the
-// context's, and names question and variant.
-func Run(ctx context.Context, stage core.Stage, asked []questions.Question, variants []Variant, progress func(done int)) ([][]Score, error) {
+// Plan is one evaluation.
+type Plan struct {
+	// Stage whose Settings are replaced by each variant's.
+	Stage     core.Stage
+	Questions []questions.Question
+	Variants  []Variant
+	// Original names the passage that an ID stands for, where the store holds copies; nil is the ID itself.
+	Original func(core.ID) core.ID
+	// Progress, where set, is called after each question.
+	Progress func(done int)
+}
+
+// Run answers every question with every variant, question by question, and returns one row of scores per variant. The
+// store is asked once per question for all variants that ask the same. The error is the first failed selection's, or
+// the context's, and names question and variant.
+func Run(ctx context.Context, plan Plan) ([][]Score, error) {
+	stage, asked, variants := plan.Stage, plan.Questions, plan.Variants
 	scores := make([][]Score, len(variants))
 	for v := range scores {
 		scores[v] = make([]Score, len(asked))
@@ -53,9 +69,13 @@ func Run(ctx context.Context, stage core.Stage, asked []questions.Question, vari
 			if err != nil {
 				return nil, fmt.Errorf("question %s, selector %s %s: %w", question.ID, variant.Settings.Selector, variant.Name, err)
 			}
-			scores[v][i] = score(question, answer)
+			if scores[v][i], err = plan.score(ctx, stage.Store, question, answer); err != nil {
+				return nil, fmt.Errorf("question %s: %w", question.ID, err)
+			}
 		}
-		progress(i + 1)
+		if plan.Progress != nil {
+			plan.Progress(i + 1)
+		}
 	}
 	return scores, nil
 }
@@ -76,17 +96,30 @@ func CheckGold(asked []questions.Question) error {
 	return nil
 }
 
-func score(q questions.Question, answer core.Selection) Score {
-	vectors := make([][]float32, len(answer.Items))
+func (p Plan) score(ctx context.Context, store core.Store, q questions.Question, answer core.Selection) (Score, error) {
+	vectors, chosen := make([][]float32, len(answer.Items)), make([]core.ID, len(answer.Items))
 	for i, item := range answer.Items {
-		vectors[i] = item.Vector
+		vectors[i], chosen[i] = item.Vector, item.ID
+		if p.Original != nil {
+			chosen[i] = p.Original(item.ID)
+		}
 	}
+	gold, err := store.Fetch(ctx, core.FetchRequest{IDs: q.Gold})
+	if err != nil {
+		return Score{}, fmt.Errorf("fetch the gold passages: %w", err)
+	}
+	peaks := make([][]float32, len(gold))
+	for i, c := range gold {
+		peaks[i] = c.Vector
+	}
+	dimensions := measure.DimensionCoverage(measure.Cosines(peaks, vectors))
 	t := answer.Timings
 	return Score{
-		GoldRecall: measure.GoldRecall(answer.IDs(), q.Gold), AllGold: indicator(measure.AllGold(answer.IDs(), q.Gold)),
+		GoldRecall: measure.GoldRecall(chosen, q.Gold), AllGold: indicator(measure.AllGold(chosen, q.Gold)),
 		Redundancy: measure.Redundancy(measure.Cosines(vectors, vectors)), Coverage: coverage(answer), Objective: answer.Trace.Objective,
+		Peaks: dimensions.Peaks, AllPeaks: indicator(dimensions.All),
 		Select: t.Total - t.Plan - t.Store, Degraded: answer.Trace.Degraded, Selection: answer,
-	}
+	}, nil
 }
 
 func indicator(holds bool) float64 {

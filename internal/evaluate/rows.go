@@ -15,7 +15,9 @@ type Row struct {
 	Selector        string     `json:"selector"`
 	Preset          string     `json:"preset"`
 	Variant         string     `json:"variant,omitempty"`
-	Dataset         string     `json:"dataset"` // "all" for overall
+	Condition       string     `json:"condition,omitempty"` // what was done to passages or sub-queries
+	Baseline        bool       `json:"-"`                   // the others are compared to this one
+	Dataset         string     `json:"dataset"`             // "all" for overall
 	N               int        `json:"n"`
 	K               int        `json:"k"`
 	GoldRecall      float64    `json:"gold_recall"`
@@ -27,6 +29,13 @@ type Row struct {
 	AllGoldCI       [2]float64 `json:"all_gold_ci"`
 	// AllGoldMinusCosineCI is the interval of the paired difference to the selector "cosine" on the same questions.
 	AllGoldMinusCosineCI [2]float64 `json:"all_gold_minus_cosine_ci"`
+	// P is the p-value of that difference, corrected by Holm for all rows of the dataset.
+	P float64 `json:"p_holm"`
+	// PeakA, PeakB and AllPeaks are the shares of questions whose first, second, and all gold passages have a
+	// selected passage near them.
+	PeakA    float64 `json:"peak_a"`
+	PeakB    float64 `json:"peak_b"`
+	AllPeaks float64 `json:"all_peaks"`
 	// Degraded is the share of questions whose selection was degraded.
 	Degraded float64 `json:"degraded"`
 }
@@ -35,6 +44,7 @@ type Row struct {
 // the one the differences are taken to.
 func Rows(asked []questions.Question, variants []Variant, scores [][]Score, baseline int, boot measure.PairedBootstrap) []Row {
 	var rows []Row
+	compared := map[string][]int{} // by dataset, the rows that are compared to the baseline
 	for v, variant := range variants {
 		for _, dataset := range Datasets(asked) {
 			var mine, theirs []Score
@@ -43,10 +53,29 @@ func Rows(asked []questions.Question, variants []Variant, scores [][]Score, base
 					mine, theirs = append(mine, scores[v][i]), append(theirs, scores[baseline][i])
 				}
 			}
-			rows = append(rows, row(variant, dataset, mine, theirs, boot))
+			if v != baseline {
+				compared[dataset] = append(compared[dataset], len(rows))
+			}
+			r := row(variant, dataset, mine, theirs, boot)
+			r.Baseline = v == baseline
+			rows = append(rows, r)
 		}
 	}
+	for _, positions := range compared {
+		correct(rows, positions)
+	}
 	return rows
+}
+
+// correct replaces the p-values of one dataset's rows by Holm's.
+func correct(rows []Row, compared []int) {
+	p := make([]float64, len(compared))
+	for j, i := range compared {
+		p[j] = rows[i].P
+	}
+	for j, adjusted := range measure.Holm(p) {
+		rows[compared[j]].P = adjusted
+	}
 }
 
 // Datasets lists the datasets among the questions, sorted, and "all" last; only "all" where there is but one.
@@ -66,7 +95,8 @@ func Datasets(asked []questions.Question) []string {
 
 func row(variant Variant, dataset string, mine, theirs []Score, boot measure.PairedBootstrap) Row {
 	allGold := Column(mine, func(s Score) float64 { return s.AllGold })
-	difference := boot.Difference(allGold, Column(theirs, func(s Score) float64 { return s.AllGold }))
+	baseline := Column(theirs, func(s Score) float64 { return s.AllGold })
+	difference := boot.Difference(allGold, baseline)
 	interval := boot.Mean(allGold)
 	return Row{
 		Selector: variant.Settings.Selector, Preset: variant.Settings.Preset, Variant: variant.Name,
@@ -79,6 +109,10 @@ func row(variant Variant, dataset string, mine, theirs []Score, boot measure.Pai
 		SelectMsP50:          measure.Quantile(Column(mine, func(s Score) float64 { return s.Select.Seconds() * 1e3 }), 0.5),
 		AllGoldCI:            [2]float64{interval.Low, interval.High},
 		AllGoldMinusCosineCI: [2]float64{difference.Low, difference.High},
+		P:                    boot.PValue(allGold, baseline),
+		PeakA:                mean(mine, func(s Score) float64 { return s.peak(0) }),
+		PeakB:                mean(mine, func(s Score) float64 { return s.peak(1) }),
+		AllPeaks:             mean(mine, func(s Score) float64 { return s.AllPeaks }),
 		Degraded:             mean(mine, func(s Score) float64 { return indicator(len(s.Degraded) > 0) }),
 	}
 }
@@ -99,3 +133,6 @@ func mean(scores []Score, figure func(Score) float64) float64 {
 	}
 	return total / float64(len(scores))
 }
+
+// peak is 1 where gold passage i is covered.
+func (s Score) peak(i int) float64 { return indicator(i < len(s.Peaks) && s.Peaks[i]) }
