@@ -1,6 +1,7 @@
 package qdrant
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -38,8 +39,8 @@ type line struct {
 // the background, and a call waits for that within its own deadline.
 type connection struct {
 	options []grpc.DialOption
-	max     int  // bytes of one answer
-	named   bool // the certificate's name is configured, so it is the authority too
+	max     int    // bytes of one answer
+	name    string // that every server's certificate must have; empty is the address's own
 
 	mu      sync.Mutex
 	addrs   []string // in the order to try; the dead move to the end
@@ -49,9 +50,9 @@ type connection struct {
 }
 
 func newConnection(e endpoints, key secret.Secret, tlsConfig *tls.Config, max int, dialTimeout time.Duration) *connection {
-	transport := insecure.NewCredentials()
+	transport, name := insecure.NewCredentials(), ""
 	if tlsConfig != nil {
-		transport = credentials.NewTLS(tlsConfig)
+		transport, name = credentials.NewTLS(tlsConfig), tlsConfig.ServerName
 	}
 	pace := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond}
 	return &connection{
@@ -66,7 +67,7 @@ func newConnection(e endpoints, key secret.Secret, tlsConfig *tls.Config, max in
 			grpc.WithNoProxy(), // the proxy's rules would be asked about the channel, not about an address
 			grpc.WithUserAgent("georag"),
 		},
-		named: tlsConfig != nil && tlsConfig.ServerName != "",
+		name: name,
 	}
 }
 
@@ -103,7 +104,8 @@ func (c *connection) open() (*line, error) {
 	found := manual.NewBuilderWithScheme("georag")
 	var state resolver.State
 	for _, addr := range c.addrs {
-		state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: addr, ServerName: addr}}})
+		at := resolver.Address{Addr: addr, ServerName: cmp.Or(c.name, addr)}
+		state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{at}})
 	}
 	found.InitialState(state)
 	made := &line{}
@@ -116,9 +118,6 @@ func (c *connection) open() (*line, error) {
 	}
 	options := append(slices.Clone(c.options), grpc.WithResolvers(found), grpc.WithChainUnaryInterceptor(receipt),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(c.max)))
-	if !c.named {
-		options = append(options, grpc.WithAuthority(c.addrs[0]))
-	}
 	channel, err := grpc.NewClient("georag:///qdrant", options...)
 	if err != nil {
 		return nil, fmt.Errorf("adapters/qdrant: %w: %w", core.ErrInvalid, err)

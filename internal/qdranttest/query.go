@@ -180,14 +180,23 @@ func fuse(lists [][]hit, k uint32, weights []float32, limit int) ([]hit, error) 
 	return best(hits, true, limit), nil
 }
 
-// best sorts by score, and by ID where scores are equal.
+// best is the first limit hits by score, and by ID where scores are equal.
 func best(hits []hit, higher bool, limit int) []hit {
-	slices.SortFunc(hits, func(a, b hit) int {
+	before := func(a, b hit) int {
 		byScore := cmp.Compare(b.score, a.score)
 		if !higher {
 			byScore = -byScore
 		}
 		return cmp.Or(byScore, comparePoints(a.point, b.point))
-	})
-	return hits[:min(limit, len(hits))]
+	}
+	top := make([]hit, 0, min(limit, len(hits))+1)
+	for _, h := range hits {
+		if len(top) == limit && before(top[limit-1], h) < 0 {
+			continue
+		}
+		place, _ := slices.BinarySearchFunc(top, h, before)
+		top = slices.Insert(top, place, h)
+		top = top[:min(len(top), limit)]
+	}
+	return top
 }
