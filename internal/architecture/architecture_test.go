@@ -99,12 +99,16 @@ func forbidden(importer, from, imported string, standard bool) string {
 		return "the parts of core do not know the stage"
 	case to == "cmd":
 		return "nothing imports a command"
-	case to == "adapters/storetest" && from == "internal":
-		return "" // the support of tests uses the suite of tests
-	case strings.HasPrefix(to, "adapters/") && from != "cmd" && from != to:
+	case strings.HasPrefix(to, "adapters/") && from != to && !wires(importer, from):
 		return "only cmd wires adapters"
 	}
 	return ""
+}
+
+// wires reports whether a package may know several adapters: a program, or the support of tests that run the suite of
+// all stores.
+func wires(importer, from string) bool {
+	return from == "cmd" || from == "bench" || strings.HasPrefix(importer, module+"internal/qdranttest/")
 }
 
 func TestForbidden(t *testing.T) {
