@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -25,10 +24,7 @@ func TestQdrantAnswersAsFlat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []core.Selection
-	for _, q := range asked {
-		want = append(want, choose(t, reference, q))
-	}
+	want := chooseAll(t, reference, asked)
 	loaded := loadQdrant(t, server, reference)
 	for _, c := range []struct {
 		search string
@@ -42,23 +38,7 @@ func TestQdrantAnswersAsFlat(t *testing.T) {
 			cfg := loaded
 			cfg.Search.Exact = c.exact
 			store := conformance.Opened(t, cfg)
-			same := 0
-			for i, q := range asked {
-				got := choose(t, store, q)
-				if slices.Equal(want[i].IDs(), got.IDs()) || tied(want[i], got) {
-					same++
-				} else {
-					t.Logf("question %s: %v, flat chooses %v", q.ID, got.IDs(), want[i].IDs())
-				}
-			}
-			d, err := store.Describe(t.Context())
-			if err != nil || d.Count != 9002 {
-				t.Errorf("described as %+v, error %v", d, err)
-			}
-			t.Logf("%s %s, %s: the same five for %d of %d questions", d.Store, d.Index, c.search, same, len(asked))
-			if float64(same) < c.least*float64(len(asked)) {
-				t.Errorf("the same five for %d of %d questions, want a share of %v", same, len(asked), c.least)
-			}
+			compareWithFlat(t, server.Addr, store, asked, want, c.least)
 		})
 	}
 }
@@ -98,14 +78,7 @@ func BenchmarkQdrant(b *testing.B) {
 		b.Run(string(outside), func(b *testing.B) {
 			cfg.OutsideVectors = outside
 			store := conformance.Opened(b, cfg)
-			choose(b, store, asked[0]) // connected, and the schema known
-			var own, calls []time.Duration
-			for i := 0; b.Loop(); i++ {
-				took := choose(b, store, asked[i%len(asked)]).Timings
-				own, calls = append(own, took.Total-took.Store), append(calls, took.Store)
-			}
-			b.ReportMetric(median(own), "own-p50-ms")
-			b.ReportMetric(median(calls), "store-p50-ms")
+			measure(b, store, asked)
 		})
 	}
 }
