@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		Partitions: true,
 		Misnamings: misnamings(collections),
 		Loader: func(t testing.TB, metric core.Metric, ids storetest.IDKind) (core.Loader, func() core.Store) {
-			cfg := Config{Addr: addr, Collection: collectionName()}
+			cfg := Config{Addr: addr, Collection: collectionName(), Policy: patient}
 			loader := newStore(t, cfg)
 			t.Cleanup(func() {
 				drop(t, addr, cfg.Collection)
@@ -65,7 +65,7 @@ func newShelf(t *testing.T, addr string) *shelf {
 	s := &shelf{t: t, addr: addr, made: make(map[string]Config)}
 	var all sync.WaitGroup
 	for range 8 {
-		cfg := Config{Addr: addr, Collection: collectionName(), Consistency: "strong"}
+		cfg := Config{Addr: addr, Collection: collectionName(), Consistency: "strong", Policy: patient}
 		s.blank = append(s.blank, cfg)
 		all.Go(func() { create(t, cfg, commonest, true) })
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/faultproxy"
 	"github.com/georag/georag/internal/milvusserver"
-	"github.com/georag/georag/internal/retry"
 )
 
 // hangs bounds every call far above its deadline: what takes longer has hung.
@@ -41,9 +40,9 @@ func newLine(t *testing.T, cfg Config, request core.SearchRequest) *line {
 	cfg.Addr = proxy.Addr()
 	l := &line{proxy: proxy, request: request, store: newStore(t, cfg)}
 	t.Cleanup(func() { l.store.Close() })
-	patient := cfg
-	patient.Policy = retry.Policy{Timeout: hangs}
-	s := newStore(t, patient)
+	slowly := cfg
+	slowly.Policy = patient
+	s := newStore(t, slowly)
 	defer s.Close()
 	if l.want, err = s.Search(t.Context(), request); err != nil {
 		t.Fatal(err)

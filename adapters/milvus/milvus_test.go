@@ -16,6 +16,7 @@ import (
 	"github.com/georag/georag/adapters/storetest"
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/milvusserver"
+	"github.com/georag/georag/internal/retry"
 )
 
 func TestMain(m *testing.M) {
@@ -27,6 +28,9 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}))
 }
+
+// patient outlasts a machine that tests keep busy. Deadlines have tests of their own.
+var patient = retry.Policy{Timeout: 20 * time.Second}
 
 var collectionNumber atomic.Int64
 
@@ -75,7 +79,7 @@ func specOf(c storetest.Collection, exact bool) core.CollectionSpec {
 // visible when it returns.
 func fill(t testing.TB, addr string, c storetest.Collection, exact bool) Config {
 	t.Helper()
-	cfg := Config{Addr: addr, Collection: collectionName(), TenantField: c.TenantKey, Consistency: "strong"}
+	cfg := Config{Addr: addr, Collection: collectionName(), TenantField: c.TenantKey, Consistency: "strong", Policy: patient}
 	create(t, cfg, c, exact)
 	put(t, cfg, c)
 	return cfg

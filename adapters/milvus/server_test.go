@@ -38,7 +38,7 @@ func TestOwnServer(t *testing.T) {
 	// A killed server's registration, and with it the pauses of its successor, end sooner with a short lease.
 	server := milvusserver.Own(t, "common.security.authorizationEnabled=true", "common.session.ttl=3")
 	passages := randomPassages(50, 8)
-	root := Config{Addr: server.Addr(), Collection: "one", Username: "root", Source: keyFile(t, rootPassword), Consistency: "strong"}
+	root := Config{Addr: server.Addr(), Collection: "one", Username: "root", Source: keyFile(t, rootPassword), Consistency: "strong", Policy: patient}
 	content := storetest.Collection{Passages: passages, Dimension: 8, Metric: core.MetricDot, IDs: storetest.IntIDs}
 	load(t, root, content)
 	t.Run("credentials", func(t *testing.T) { withCredentials(t, root, passages[0].Vector) })
@@ -219,6 +219,7 @@ func join(outer net.Conn, target string) {
 
 // restart kills the server under a store, and requires the same store to work soon after a new one would.
 func restart(t *testing.T, server *milvusserver.Server, cfg Config, request core.SearchRequest) {
+	cfg.Policy.Timeout = time.Second
 	l := newLine(t, cfg, request)
 	l.recovers(t)
 	if err := server.Kill(); err != nil {
