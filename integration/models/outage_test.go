@@ -140,7 +140,7 @@ func (s servers) stage(t *testing.T) *core.Stage {
 		_ = errors.Join(store.Close(), embedder.Close(), writer.Close(), passages.Close(), reranker.Close(), conflict.Close())
 	})
 	settings := core.DefaultPreset()
-	settings.Timeout = 5 * time.Second
+	settings.Timeout = 2 * time.Second // what a silent server leaves of it is for the rest
 	return &core.Stage{
 		Store: store, Planner: core.Planner{Embedder: embedder, Writer: writer, Passage: passages},
 		Reranker: reranker, Conflict: conflict, Settings: settings,
@@ -156,13 +156,29 @@ func reasons(s core.Selection) (codes []core.ReasonCode) {
 	return codes
 }
 
-// refusedByStrict reports whether the same question is an error under strict.
-func refusedByStrict(t *testing.T, stage *core.Stage, q core.Query) {
+// degrades checks that the question is answered in full with the reason among those told, and refused under strict.
+func degrades(t *testing.T, stage *core.Stage, q core.Query, code core.ReasonCode) core.Selection {
 	t.Helper()
+	s, err := stage.Select(t.Context(), q)
+	if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), code) {
+		t.Errorf("%d items, degraded %v, error %v; want %s", len(s.Items), s.Trace.Degraded, err, code)
+	}
 	strict := *stage
 	strict.Settings.Strict = true
 	if s, err := strict.Select(t.Context(), q); !errors.Is(err, core.ErrStrict) || len(s.Items) > 0 {
 		t.Errorf("strict: %d items, error %v", len(s.Items), err)
+	}
+	return s
+}
+
+// eachFault runs a test of every fault with the model servers that are otherwise healthy.
+func eachFault(t *testing.T, test func(t *testing.T, r *replay, name string, fault http.HandlerFunc)) {
+	r := newReplay(t)
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, r, name, fault)
+		})
 	}
 }
 
@@ -198,48 +214,24 @@ func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
 }
 
 func TestWriterDown(t *testing.T) {
-	r := newReplay(t)
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			models := healthy(r)
-			models.chat = fault
-			stage := models.stage(t)
-			stage.Settings.Timeout = 2 * time.Second // the silent one is left in time for the rest
-			q := core.Query{Text: r.asked[0].Text}
-			s, err := stage.Select(t.Context(), q)
-			if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonNoSubQueries) {
-				t.Errorf("%d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
-			}
-			refusedByStrict(t, stage, q)
-		})
-	}
+	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.embeddings, fault, r.scores, nil}.stage(t)
+		degrades(t, stage, core.Query{Text: r.asked[0].Text}, core.ReasonNoSubQueries)
+	})
 }
 
 func TestEmbedderDown(t *testing.T) {
-	r := newReplay(t)
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			models := healthy(r)
-			models.embeddings = fault
-			stage := models.stage(t)
-			stage.Settings.Timeout = 2 * time.Second
-			want := map[string]error{"401": core.ErrUnauthorized, "silent": context.DeadlineExceeded, "rubbish": openai.ErrAnswer}[name]
-			if want == nil {
-				want = core.ErrUnavailable
-			}
-			if s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text}); !errors.Is(err, want) || len(s.Items) > 0 {
-				t.Errorf("%d items, error %v, want %v", len(s.Items), err, want)
-			}
-			q := core.Query{Text: r.asked[0].Text, Vector: r.asked[0].Vector}
-			s, err := stage.Select(t.Context(), q)
-			if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonNoSubQueries) {
-				t.Errorf("with its vector: %d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
-			}
-			refusedByStrict(t, stage, q)
-		})
-	}
+	eachFault(t, func(t *testing.T, r *replay, name string, fault http.HandlerFunc) {
+		stage := servers{fault, r.chat, r.scores, nil}.stage(t)
+		want, special := map[string]error{"401": core.ErrUnauthorized, "silent": context.DeadlineExceeded, "rubbish": openai.ErrAnswer}[name]
+		if !special {
+			want = core.ErrUnavailable
+		}
+		if s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text}); !errors.Is(err, want) || len(s.Items) > 0 {
+			t.Errorf("%d items, error %v, want %v", len(s.Items), err, want)
+		}
+		degrades(t, stage, core.Query{Text: r.asked[0].Text, Vector: r.asked[0].Vector}, core.ReasonNoSubQueries)
+	})
 }
 
 func TestReranker(t *testing.T) {
@@ -265,37 +257,24 @@ func TestReranker(t *testing.T) {
 }
 
 func TestRerankerDown(t *testing.T) {
-	r := newReplay(t)
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			models := healthy(r)
-			models.scores, models.classes = fault, fault
-			stage := models.stage(t)
-			stage.Settings.Timeout = 2 * time.Second
-			for selector, below := range map[string]string{"rerank": "cosine", "smart": "dpp"} {
-				stage.Settings.Selector = selector
-				q := core.Query{Text: r.asked[0].Text}
-				s, err := stage.Select(t.Context(), q)
-				if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonSelectorFellBack) || s.Trace.Mode != below {
-					t.Errorf("%s: %d items, mode %s, degraded %v, error %v", selector, len(s.Items), s.Trace.Mode, s.Trace.Degraded, err)
-				}
-				refusedByStrict(t, stage, q)
+	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.embeddings, r.chat, fault, fault}.stage(t)
+		for selector, below := range map[string]string{"rerank": "cosine", "smart": "dpp"} {
+			stage.Settings.Selector = selector
+			s := degrades(t, stage, core.Query{Text: r.asked[0].Text}, core.ReasonSelectorFellBack)
+			if s.Trace.Mode != below {
+				t.Errorf("%s: %s answered, want %s", selector, s.Trace.Mode, below)
 			}
-		})
-	}
+		}
+	})
 }
 
 func TestHyDEDown(t *testing.T) {
-	r := newReplay(t)
-	stage := servers{r.embeddings, faults["503"], r.scores, nil}.stage(t)
-	stage.Settings.Pool = core.PoolHyDE
-	q := r.asked[0].Query()
-	s, err := stage.Select(t.Context(), q)
-	if err != nil || len(s.Items) != 5 || !slices.Contains(reasons(s), core.ReasonHyDE) {
-		t.Errorf("%d items, degraded %v, error %v", len(s.Items), s.Trace.Degraded, err)
-	}
-	refusedByStrict(t, stage, q)
+	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.embeddings, fault, r.scores, nil}.stage(t)
+		stage.Settings.Pool = core.PoolHyDE
+		degrades(t, stage, r.asked[0].Query(), core.ReasonHyDE)
+	})
 }
 
 // Servers that say the key back: the trace tells of both refusals, without it.
