@@ -11,17 +11,29 @@ type Candidate struct {
 	Payload map[string]any `json:"payload,omitempty"`
 }
 
-// PayloadText returns the text a reranker or a person reads: the payload's "title" and "text" (or "content" or
-// "page_content"), joined as "title. text". It is empty where the payload has none of them.
-func (c Candidate) PayloadText() string {
+// PayloadTitle returns the payload's "title"; empty where it has none.
+func (c Candidate) PayloadTitle() string {
 	title, _ := c.Payload["title"].(string)
+	return title
+}
+
+// PayloadBody returns the payload's "text", "content" or "page_content", the first that is there; empty where it has
+// none of them.
+func (c Candidate) PayloadBody() string {
 	for _, key := range []string{"text", "content", "page_content"} {
 		if text, ok := c.Payload[key].(string); ok && text != "" {
-			if title == "" {
-				return text
-			}
-			return title + ". " + text
+			return text
 		}
 	}
-	return title
+	return ""
+}
+
+// PayloadText returns the text a reranker or a person reads: title and body, joined as "title. text". It is empty
+// where the payload has neither.
+func (c Candidate) PayloadText() string {
+	title, body := c.PayloadTitle(), c.PayloadBody()
+	if title == "" || body == "" {
+		return title + body
+	}
+	return title + ". " + body
 }

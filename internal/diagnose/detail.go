@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/core/measure"
 	"github.com/georag/georag/core/vec"
+	"github.com/georag/georag/internal/plane"
 )
 
 // Detail shows one query: where its candidates, sub-queries and chosen passages lie, and where the demand is.
@@ -131,7 +129,7 @@ func (e *examination) detail(k int) *Detail {
 
 func (e *examination) pick(c core.Candidate, demand map[core.ID]float64, kept [][]float32) Pick {
 	p := Pick{ID: c.ID, Cosine: vec.Cosine(c.Vector, e.query.Vector), Demand: demand[c.ID], Covers: []int{}}
-	p.Title, _ = c.Payload["title"].(string)
+	p.Title = c.PayloadTitle()
 	for i, q := range kept {
 		if vec.Cosine(c.Vector, q) > core.CoverageThreshold {
 			p.Covers = append(p.Covers, i)
@@ -147,9 +145,8 @@ func (d *Detail) project(e *examination, demand map[core.ID]float64) {
 		d.Points, rows = append(d.Points, p), append(rows, v)
 	}
 	for _, c := range e.competed {
-		name, _ := c.Payload["title"].(string)
 		add(Point{
-			Kind: PointCandidate, Name: cmp.Or(name, c.ID.String()), Demand: demand[c.ID],
+			Kind: PointCandidate, Name: cmp.Or(c.PayloadTitle(), c.ID.String()), Demand: demand[c.ID],
 			Step: 1 + slices.IndexFunc(d.Picks, func(p Pick) bool { return p.ID == c.ID }),
 			Near: 1 + slices.IndexFunc(d.Nearest, func(p Pick) bool { return p.ID == c.ID }),
 		}, c.Vector)
@@ -159,36 +156,13 @@ func (d *Detail) project(e *examination, demand map[core.ID]float64) {
 	}
 	add(Point{Kind: PointQuestion, Name: cmp.Or(e.query.Text, e.query.ID)}, e.query.Vector)
 
-	data := mat.NewDense(len(rows), e.dim, nil)
-	for i, row := range rows {
-		for j, x := range vec.Normalise(nil, row) {
-			data.Set(i, j, float64(x))
-		}
-	}
-	var components stat.PC
-	if len(rows) < 3 || e.dim < 2 || !components.PrincipalComponents(data, nil) {
+	points, explained, ok := plane.Fit(rows, e.dim)
+	if !ok {
 		d.Points = nil // too few points span no plane
 		return
 	}
-	var directions, placed mat.Dense
-	components.VectorsTo(&directions)
-	placed.Mul(data, directions.Slice(0, e.dim, 0, 2))
-	// The sign of a component is arbitrary: the question is put right and above of the centre.
-	signs := [2]float64{1, 1}
-	for axis := range signs {
-		centre := mat.Sum(placed.ColView(axis)) / float64(len(rows))
-		if placed.At(len(rows)-1, axis) < centre {
-			signs[axis] = -1
-		}
-	}
+	d.Explained = explained
 	for i := range d.Points {
-		d.Points[i].X, d.Points[i].Y = signs[0]*placed.At(i, 0), signs[1]*placed.At(i, 1)
-	}
-	variances, total := components.VarsTo(nil), 0.0
-	for _, v := range variances {
-		total += v
-	}
-	if total > 0 {
-		d.Explained = [2]float64{variances[0] / total, variances[1] / total}
+		d.Points[i].X, d.Points[i].Y = points[i][0], points[i][1]
 	}
 }

@@ -72,8 +72,8 @@ func (d *diagnosis) examine(ctx context.Context, q Query) (examination, error) {
 		return examination{}, err
 	}
 	e := examination{query: q, selection: selection, dim: len(q.Vector)}
-	e.main = e.usable(d.watch.found.Candidates)
-	e.competed = e.usable(d.watch.competed(d.cfg.Stage.Settings.Pool))
+	e.main = e.usable(d.watch.Found.Candidates)
+	e.competed = e.usable(d.watch.Competed(d.cfg.Stage.Settings.Pool))
 	for j, s := range selection.Trace.SubQueries {
 		if s.Kept {
 			e.kept = append(e.kept, j)

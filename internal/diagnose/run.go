@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/witness"
 )
 
 // diagnosis is one run.
@@ -13,7 +14,7 @@ type diagnosis struct {
 	cfg         Config
 	queries     Queries
 	stage       core.Stage // cfg.Stage with the store watched
-	watch       *watch
+	watch       *witness.Store
 	description core.Description
 	sample      *sample
 	summary     *summary
@@ -30,7 +31,7 @@ func Run(ctx context.Context, queries Queries, cfg Config) (*Report, error) {
 		return nil, fmt.Errorf("internal/diagnose: %w: there are no queries", core.ErrInvalid)
 	}
 	cfg = cfg.withDefaults()
-	d := &diagnosis{cfg: cfg, queries: queries, stage: cfg.Stage, watch: &watch{Store: cfg.Stage.Store}}
+	d := &diagnosis{cfg: cfg, queries: queries, stage: cfg.Stage, watch: &witness.Store{Store: cfg.Stage.Store}}
 	d.stage.Store = d.watch
 	d.sample = newSample(queries.Len(), cfg.ExactQueries)
 	d.summary = newSummary(queries.Len())
