@@ -3,10 +3,12 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/georag/georag/adapters/flat"
 	"github.com/georag/georag/adapters/httpapi"
@@ -32,5 +34,31 @@ func BenchmarkSelect(b *testing.B) {
 		if s.Handler().ServeHTTP(w, r); w.Code != http.StatusOK {
 			b.Fatal(w.Code, w.Body)
 		}
+	}
+}
+
+// BenchmarkRerank ranks N texts, of which 20 are put in selection order.
+func BenchmarkRerank(b *testing.B) {
+	s, err := httpapi.New(httpapi.Config{Timeouts: httpapi.Timeouts{Request: time.Minute, Most: time.Minute}}, httpapi.Deps{
+		Stages: map[string]*core.Stage{"demo": demoStage(b, flat.Config{})}, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{20, 100, 200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			body, err := json.Marshal(map[string]any{"query": rerankQuery, "documents": manyDocuments(n)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodPost, "/rerank", bytes.NewReader(body))
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				if s.Handler().ServeHTTP(w, r); w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/georag/georag/adapters/flat"
 	"github.com/georag/georag/adapters/httpapi"
@@ -171,13 +172,18 @@ func TestRerankErrorsHaveTheShapeOfEveryClient(t *testing.T) {
 	}
 }
 
-func TestRerankOfTheMostDocuments(t *testing.T) {
-	s := start(t, httpapi.Config{}, nil)
-	documents := make([]string, 1000)
+// manyDocuments are n texts of which no two are the same.
+func manyDocuments(n int) []string {
+	documents := make([]string, n)
 	for i := range documents {
 		documents[i] = strings.Repeat(passages[i%len(passages)]+" ", 1+i%3) + fmt.Sprint("number ", i)
 	}
-	answer, body := s.post(t, "/rerank?timeout=10s", map[string]any{"query": rerankQuery, "documents": documents, "top_n": 1000})
+	return documents
+}
+
+func TestRerankOfTheMostDocuments(t *testing.T) {
+	s := start(t, httpapi.Config{Timeouts: httpapi.Timeouts{Most: time.Minute}}, nil)
+	answer, body := s.post(t, "/rerank?timeout=1m", map[string]any{"query": rerankQuery, "documents": manyDocuments(1000), "top_n": 1000})
 	if got := decoded[httpapi.JinaResponse](t, http.StatusOK, answer, body); len(checkRanking(t, "1000", got.Results)) != 1000 {
 		t.Errorf("%d results", len(got.Results))
 	}

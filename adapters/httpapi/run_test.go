@@ -26,10 +26,12 @@ import (
 // TestStoppingLosesNoAcceptedRequest stops a server 50 times under 32 clients that keep asking. A request counts as
 // accepted once its handler ran; its client must have had the whole answer.
 func TestStoppingLosesNoAcceptedRequest(t *testing.T) {
+	stages := map[string]*core.Stage{"demo": demoStage(t, flat.Config{})}
 	for run := range 50 {
 		drain := []time.Duration{0, 5 * time.Millisecond}[run%2]
 		arrived := &marks{}
 		s := start(t, httpapi.Config{Timeouts: httpapi.Timeouts{Drain: &drain}}, func(d *httpapi.Deps) {
+			d.Stages = stages
 			d.Routes = []httpapi.Route{{Pattern: "POST /work", AnyBody: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				arrived.add(httpapi.RequestID(r.Context()))
 				time.Sleep(2 * time.Millisecond)

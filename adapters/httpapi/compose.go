@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+
+	"github.com/georag/georag/core"
+)
+
+// Keyed reports whether requests need a key.
+func (s *Server) Keyed() bool { return s.keys != nil }
+
+// TLS is the listener's configuration, for listeners of other protocols beside it; nil is none.
+func (s *Server) TLS() *tls.Config { return s.tls }
+
+// AuthenticateHeader tells whose key stands in the headers; see [Server.Authenticate].
+func (s *Server) AuthenticateHeader(h http.Header) (Principal, error) {
+	return s.Authenticate(presentedKey(h))
+}
+
+// Instrument returns stage with the server's metrics and spans of every arrow, for a [Route] that selects itself.
+func (s *Server) Instrument(stage core.Stage) core.Stage {
+	stage.Observe = s.observing(stage.Observe)
+	return stage
+}
+
+// Selected notes a selection that a [Route], or another listener, has made: for the log, the metrics and the span.
+func (s *Server) Selected(ctx context.Context, made core.Trace) { s.selected(ctx, made) }
+
+// CheckExposure refuses an address, of a listener beside the server's, that others can reach while the server has
+// neither keys nor client certificates. The error wraps [core.ErrInvalid].
+func (c Config) CheckExposure(listen string) error {
+	c.Listen = listen
+	return c.validateExposure()
+}
