@@ -39,6 +39,8 @@ type Route struct {
 	// Handler is called with the body complete in r.Body, bounded and decompressed, with the deadline in its
 	// context, and during its turn. [PrincipalOf] tells who asks. It must not hijack the connection.
 	Handler http.Handler
+	// Answer, where set, takes the place of Handler: it returns what is sent as JSON, or an error that [FaultOf] tells.
+	Answer func(r *http.Request, body []byte) (any, error)
 	// Open routes need no key: static files, probes.
 	Open bool
 	// Free routes wait for no turn, have no deadline and read no body: what must answer also under load.
@@ -123,6 +125,9 @@ func (s *Server) register(route Route) (err error) {
 			err = fmt.Errorf("adapters/httpapi: %w: route %q: %v", core.ErrInvalid, route.Pattern, cause)
 		}
 	}()
+	if route.Answer != nil {
+		route.Handler = s.answering(route.Answer)
+	}
 	s.mux.Handle(route.Pattern, s.along(route))
 	return nil
 }
