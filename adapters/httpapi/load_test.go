@@ -189,11 +189,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 }
 
 // TestLoad drives 64 clients in a closed loop, then arrivals at twice the rate they reached. It takes five seconds,
-// or as long as GEORAG_LOAD says per half, and then holds the latency and the goodput to their bars too.
+// or as long as GEORAG_TEST_LOAD says per half, and then holds the latency and the goodput to their bars too.
 func TestLoad(t *testing.T) {
 	half, strict := 2500*time.Millisecond, false
 	config := httpapi.Config{Timeouts: httpapi.Timeouts{Request: time.Minute, Most: time.Minute}} // 504 is a slow machine's
-	if text := os.Getenv("GEORAG_LOAD"); text != "" {
+	if text := os.Getenv("GEORAG_TEST_LOAD"); text != "" {
 		var err error
 		if half, err = time.ParseDuration(text); err != nil {
 			t.Fatal(err)

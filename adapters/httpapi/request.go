@@ -53,12 +53,17 @@ type SubQuery struct {
 
 // UnmarshalJSON reads either form.
 func (q *SubQuery) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		*q = SubQuery{}
-		return json.Unmarshal(data, &q.Text)
-	}
 	type object SubQuery
-	return json.Unmarshal(data, (*object)(q))
+	*q = SubQuery{}
+	return unmarshalTextOr(data, &q.Text, (*object)(q))
+}
+
+// unmarshalTextOr reads a string into text and all else into object.
+func unmarshalTextOr(data []byte, text *string, object any) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, text)
+	}
+	return json.Unmarshal(data, object)
 }
 
 // Given is a candidate chosen by someone else.

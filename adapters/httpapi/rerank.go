@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -35,12 +34,9 @@ type Document struct {
 
 // UnmarshalJSON reads either form.
 func (d *Document) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		*d = Document{}
-		return json.Unmarshal(data, &d.Text)
-	}
 	type object Document
-	return json.Unmarshal(data, (*object)(d))
+	*d = Document{}
+	return unmarshalTextOr(data, &d.Text, (*object)(d))
 }
 
 // passage is the text that is embedded.
