@@ -22,8 +22,10 @@ type Config struct {
 	Store  StoreConfig `koanf:"store"`
 	Models `koanf:",squash"`
 	// Server is how `georag serve` serves, Tracing where its traces go.
-	Server        httpapi.Config `koanf:"server"`
-	Tracing       obs.Config     `koanf:"tracing"`
+	Server  httpapi.Config `koanf:"server"`
+	Tracing obs.Config     `koanf:"tracing"`
+	// Proxies are the databases' own protocols that it speaks.
+	Proxies       ProxiesConfig `koanf:"proxies"`
 	core.Settings `koanf:",squash"`
 }
 
@@ -43,6 +45,9 @@ func (c Config) Validate() error {
 		if err := part.Validate(); err != nil {
 			return err
 		}
+	}
+	if err := c.Proxies.validate(c.Store, c.Server); err != nil {
+		return err
 	}
 	return c.Store.Validate()
 }

@@ -54,8 +54,14 @@ func serve(ctx context.Context, s streams, c Config) (err error) {
 		defer cancel()
 		err = errors.Join(err, tracing.Close(flush))
 	}()
+	speaking, err := openProxies(c, stage)
+	defer func() { err = errors.Join(err, speaking.open.Close()) }()
+	if err != nil {
+		return err
+	}
 	server, err := httpapi.New(c.Server, httpapi.Deps{
 		Stages:  map[string]*core.Stage{collectionOf(c.Store): &stage},
+		Routes:  speaking.routes,
 		Log:     slog.New(slog.NewJSONHandler(s.err, nil)),
 		Tracing: tracing, Version: version(),
 	})
@@ -67,7 +73,7 @@ func serve(ctx context.Context, s streams, c Config) (err error) {
 		listen = httpapi.DefaultListen
 	}
 	fmt.Fprintf(s.err, "georag %s serves %s at %s\n", version(), collectionOf(c.Store), listen)
-	return server.Run(ctx)
+	return speaking.run(ctx, server)
 }
 
 // collectionOf is the name under which requests find the stage.
