@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/georag/georag/adapters/openai"
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/core/measure"
 	"github.com/georag/georag/internal/durable"
@@ -31,6 +32,7 @@ type evalFlags struct {
 	ablate          bool
 	duplicates      []string
 	corrupt         []string
+	half            string
 }
 
 // ownSelectors are compared where --selectors names none: all that need neither a model nor a server.
@@ -44,6 +46,9 @@ func newEval(s streams) *cobra.Command {
 		Long: `Compare selectors on questions whose gold passages are known. Every interval is the 95% percentile interval of
 1,000 paired bootstrap samples over the questions, and p is corrected by Holm for the rows of a table. "select ms" is
 what georag itself adds: everything except waiting for the store and for models.
+
+With an answerer in the configuration, each selection's passages are given to that model and its answers are compared
+with the questions' by exact match and F1.
 
 --ablate instead changes one part of the method at a time. --duplicates and --corrupt make retrieval harder: near-
 duplicates among the passages, and sub-queries that are missing, belong to other questions, or repeat each other.`,
@@ -63,6 +68,7 @@ duplicates among the passages, and sub-queries that are missing, belong to other
 	flags.StringSliceVar(&f.pools, "pools", nil, "pools to compare; the default is the preset's or that of --pool")
 	flags.BoolVar(&f.ablate, "ablate", false, "change one part of the method at a time")
 	flags.StringSliceVar(&f.duplicates, "duplicates", nil, "percentages of near-duplicates to add to the passages, one table each")
+	flags.StringVar(&f.half, "half", "", "use every other question only, first or second: choose settings on one half, report on the other")
 	flags.StringSliceVar(&f.corrupt, "corrupt", nil, "corrupt half of the sub-queries: drop, shuffle, duplicate; one table each")
 	return cmd
 }
@@ -82,6 +88,14 @@ func (f *evalFlags) run(cmd *cobra.Command, s streams) error {
 	}
 	defer open.Close()
 	e := evaluation{s: s, stage: stage, asked: asked}
+	if c.Answerer != nil {
+		answerer, err := openai.NewAnswerer(*c.Answerer)
+		if err != nil {
+			return err
+		}
+		defer answerer.Close()
+		e.answer = answerer.Answer
+	}
 	switch {
 	case f.ablate:
 		err = e.ablate(cmd.Context(), c.Settings)
@@ -104,7 +118,18 @@ func (f *evalFlags) asked() ([]questions.Question, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", core.ErrInvalid, err)
 	}
-	return asked, evaluate.CheckGold(asked)
+	if err := evaluate.CheckGold(asked); err != nil {
+		return nil, err
+	}
+	switch f.half {
+	case "":
+		return asked, nil
+	case "first":
+		return evaluate.Half(asked, 0), nil
+	case "second":
+		return evaluate.Half(asked, 1), nil
+	}
+	return nil, usagef("--half %s: want first or second", f.half)
 }
 
 // variants are the selectors under each preset and pool. Cosine, which the others are compared to, is the first.
@@ -174,6 +199,8 @@ type evaluation struct {
 	stage core.Stage
 	asked []questions.Question
 	rows  []evaluate.Row
+	// answer asks a model, where one is configured.
+	answer func(ctx context.Context, question string, passages []string) (string, error)
 }
 
 // scores runs variants under a progress bar.
@@ -187,7 +214,12 @@ func (e *evaluation) scores(ctx context.Context, plan evaluate.Plan) ([][]evalua
 
 // compare prints the variants beside cosine, the first of them, which is left out where it was not asked for.
 func (e *evaluation) compare(ctx context.Context, condition string, variants []evaluate.Variant, withCosine bool) error {
-	return e.compareOn(ctx, evaluate.Plan{Stage: e.stage, Questions: e.asked, Variants: variants}, condition, withCosine)
+	return e.compareOn(ctx, e.plan(variants), condition, withCosine)
+}
+
+// plan evaluates variants as everything is; a caller may make it harder.
+func (e *evaluation) plan(variants []evaluate.Variant) evaluate.Plan {
+	return evaluate.Plan{Stage: e.stage, Questions: e.asked, Variants: variants, Answer: e.answer}
 }
 
 func (e *evaluation) compareOn(ctx context.Context, plan evaluate.Plan, condition string, withCosine bool) error {
@@ -195,7 +227,7 @@ func (e *evaluation) compareOn(ctx context.Context, plan evaluate.Plan, conditio
 	if err != nil {
 		return err
 	}
-	rows := evaluate.Rows(plan.Questions, plan.Variants, scores, 0, bootstrap)
+	rows := evaluate.Rows(plan, scores, 0, bootstrap)
 	if !withCosine {
 		rows = slices.DeleteFunc(rows, func(r evaluate.Row) bool { return r.Selector == "cosine" })
 	}

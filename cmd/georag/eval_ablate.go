@@ -15,11 +15,12 @@ import (
 func (e *evaluation) ablate(ctx context.Context, base core.Settings) error {
 	fmt.Fprintf(e.s.out, "Ablations of preset %s, selector %s: share of %d questions with all gold passages among the k\n\n", base.Preset, base.Selector, len(e.asked))
 	for _, group := range evaluate.Ablations(base) {
-		scores, err := e.scores(ctx, evaluate.Plan{Stage: e.stage, Questions: e.asked, Variants: group.Variants})
+		plan := e.plan(group.Variants)
+		scores, err := e.scores(ctx, plan)
 		if err != nil {
 			return err
 		}
-		rows := evaluate.Rows(e.asked, group.Variants, scores, 0, bootstrap)
+		rows := evaluate.Rows(plan, scores, 0, bootstrap)
 		for i := range rows {
 			rows[i].Condition = group.Name
 		}

@@ -28,20 +28,19 @@ func (e *evaluation) stress(ctx context.Context, variants []evaluate.Variant, du
 		if err != nil {
 			return err
 		}
-		stage := e.stage
-		stage.Store = store
-		plan := evaluate.Plan{Stage: stage, Questions: e.asked, Variants: variants, Original: stress.Original}
+		plan := e.plan(variants)
+		plan.Stage.Store, plan.Original = store, stress.Original
 		if err := e.compareOn(ctx, plan, text+"% near-duplicates", true); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.s.out)
 	}
 	for _, how := range corruptions {
-		asked, err := corrupted(e.asked, stress.Corruption(how))
-		if err != nil {
+		plan := e.plan(variants)
+		var err error
+		if plan.Questions, err = corrupted(e.asked, stress.Corruption(how)); err != nil {
 			return err
 		}
-		plan := evaluate.Plan{Stage: e.stage, Questions: asked, Variants: variants}
 		if err := e.compareOn(ctx, plan, fmt.Sprintf("%.0f%% of the sub-queries: %s", 100*corruptedShare, how), true); err != nil {
 			return err
 		}

@@ -31,7 +31,25 @@ func writeRows(out io.Writer, rows []evaluate.Row) {
 		}
 		fmt.Fprintf(out, "%s%s: %d questions\n", dataset, ifAny(", ", rows[0].Condition), n)
 		t.Render()
+		writeAnswers(out, dataset, rows)
 	}
+}
+
+// writeAnswers prints how well a model answered from each selection, where one did.
+func writeAnswers(out io.Writer, dataset string, rows []evaluate.Row) {
+	if rows[0].Answers == nil {
+		return
+	}
+	t := newTable(out, "selector", "preset", "exact match", "95% interval", "F1", "95% interval")
+	for _, r := range rows {
+		if r.Dataset == dataset {
+			exact, f1 := r.Answers.ExactMatch, r.Answers.F1
+			t.AppendRow(table.Row{strings.TrimSpace(r.Selector + " " + r.Variant), r.Preset, share(exact.Mean),
+				interval([2]float64{exact.Low, exact.High}), share(f1.Mean), interval([2]float64{f1.Low, f1.High})})
+		}
+	}
+	fmt.Fprintf(out, "\nanswers from the selected passages, %s\n", dataset)
+	t.Render()
 }
 
 func datasetsOf(rows []evaluate.Row) []string {

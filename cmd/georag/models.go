@@ -20,6 +20,8 @@ type Models struct {
 	HyDE     *openai.PassageConfig  `koanf:"hyde"` // for the pool hyde
 	Reranker *rerank.Config         `koanf:"reranker"`
 	Conflict *rerank.ConflictConfig `koanf:"conflict"` // for the selector smart
+	// Answerer answers questions from the selected passages, for eval.
+	Answerer *openai.AnswererConfig `koanf:"answerer"`
 	// Cache keeps what the embedder and the writers answered.
 	Cache *cache.Config `koanf:"cache"`
 }
@@ -54,6 +56,7 @@ func (m Models) Validate() error {
 		{"embedder.openai", m.Embedder.OpenAI != nil, func() error { return m.Embedder.OpenAI.Validate() }},
 		{"writer.openai", m.Writer.OpenAI != nil, func() error { return m.Writer.OpenAI.Validate() }},
 		{"hyde", m.HyDE != nil, func() error { return m.HyDE.Validate() }},
+		{"answerer", m.Answerer != nil, func() error { return m.Answerer.Validate() }},
 		{"reranker", m.Reranker != nil, func() error { return m.Reranker.Validate() }},
 		{"conflict", m.Conflict != nil, func() error { return m.Conflict.Validate() }},
 		{"cache", m.Cache != nil, func() error { return m.Cache.Validate() }},

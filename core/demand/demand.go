@@ -65,10 +65,23 @@ func Build(in Input, o Options) (Demand, error) {
 		atoms, weights = [][]float64{in.Query}, []float64{1}
 	} else {
 		d.weigh(in.Validations, o)
+		atoms, weights = withQuestion(in, d.Weights, o.QuestionWeight)
 	}
 	d.spread(atoms, weights, o)
 	d.fuse(o)
 	return d, nil
+}
+
+// withQuestion adds the question to the sub-queries, which share what it leaves.
+func withQuestion(in Input, weights []float64, share float64) ([][]float64, []float64) {
+	if share == 0 {
+		return in.SubQueries, weights
+	}
+	atoms, shares := append([][]float64{in.Query}, in.SubQueries...), []float64{share}
+	for _, w := range weights {
+		shares = append(shares, (1-share)*w)
+	}
+	return atoms, shares
 }
 
 func (d *Demand) weigh(v []Validation, o Options) {

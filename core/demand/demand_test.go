@@ -53,6 +53,36 @@ func TestWithoutSubQueriesTheQuestionIsTheDemand(t *testing.T) {
 	}
 }
 
+// TestQuestionKeepsItsShare: with a share of 1/4 the demand is a quarter of the question's own and three quarters of
+// what the sub-queries alone would ask for.
+func TestQuestionKeepsItsShare(t *testing.T) {
+	in := demand.Input{
+		Scores: []float64{0.9, 0.1, 0.4}, Query: []float64{0.9, 0.1, 0.4},
+		SubQueries:  [][]float64{{0.2, 0.7, 0.1}, {0.1, 0.3, 0.6}},
+		Validations: []demand.Validation{{1, 0.5, 0.5}, {1, 0.5, 0.5}},
+	}
+	o := demand.Posterior()
+	parts, err := demand.Build(in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := demand.Build(demand.Input{Scores: in.Scores, Query: in.Query}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.QuestionWeight = 0.25
+	both, err := demand.Build(in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range both.P {
+		if want := 0.25*alone.P[i] + 0.75*parts.P[i]; math.Abs(both.P[i]-want) > 1e-15 {
+			t.Errorf("P[%d] = %v, want %v", i, both.P[i], want)
+		}
+	}
+	near(t, "weights", both.Weights, parts.Weights)
+}
+
 func TestAllNegativeSimilaritiesLeaveThePrior(t *testing.T) {
 	d, err := demand.Build(demand.Input{
 		Scores: []float64{0, math.Log(3)}, Query: []float64{-1, -1},

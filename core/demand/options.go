@@ -52,6 +52,9 @@ type Options struct {
 	QualityThreshold  float64   `koanf:"quality_threshold" json:"quality_threshold"` // τ of eq. 8, in [0, 1]
 	// DriftThreshold is the overlap below which a sub-query counts as drifted, in [0, 1].
 	DriftThreshold float64 `koanf:"drift_threshold" json:"drift_threshold"`
+	// QuestionWeight is the share of the demand that the question itself keeps beside its sub-queries, in [0, 1).
+	// The publication gives it none.
+	QuestionWeight float64 `koanf:"question_weight" json:"question_weight"`
 }
 
 // Published returns the settings of the publication.
@@ -84,6 +87,7 @@ func (o Options) Validate() error {
 		{"likelihood_temperature", o.LikelihoodTemperature, o.LikelihoodTemperature > 0},
 		{"prior_temperature", o.PriorTemperature, o.PriorTemperature > 0},
 		{"quality_threshold", o.QualityThreshold, o.QualityThreshold >= 0 && o.QualityThreshold <= 1},
+		{"question_weight", o.QuestionWeight, o.QuestionWeight >= 0 && o.QuestionWeight < 1},
 		{"drift_threshold", o.DriftThreshold, o.DriftThreshold >= 0 && o.DriftThreshold <= 1},
 	} {
 		if !number.ok || math.IsInf(number.value, 0) {

@@ -30,6 +30,7 @@ func Ablations(base core.Settings) []Group {
 		{"epsilon", []float64{0.001, 0.005, 0.01, 0.05, 0.1}, func(s *core.Settings, x float64) { s.Selectors.GeoRAG.Epsilon = x }},
 		{"k", []float64{3, 5, 8, 10}, func(s *core.Settings, x float64) { s.K = int(x) }},
 		{"K", []float64{10, 20, 50, 100, 200, 500}, func(s *core.Settings, x float64) { s.Candidates = int(x) }},
+		{"share of the question", []float64{0, 0.05, 0.1, 0.2, 0.4}, func(s *core.Settings, x float64) { s.Demand.QuestionWeight = x }},
 		{"sub-queries kept", []float64{3, 5, 10, 15, 20}, func(s *core.Settings, x float64) { s.SubQueries.Keep = int(x) }},
 	} {
 		var variants []Variant

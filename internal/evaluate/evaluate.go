@@ -29,11 +29,13 @@ type Score struct {
 	Objective  float64 // F_P(S), see [core.Trace]
 	// Peaks tells for each gold passage whether a selected passage is near it, at cosine above the threshold: the
 	// publication's coverage of the dimensions of a question's demand. AllPeaks is 1 where all are.
-	Peaks     []bool
-	AllPeaks  float64
-	Select    time.Duration
-	Degraded  []core.Reason
-	Selection core.Selection
+	Peaks    []bool
+	AllPeaks float64
+	// ExactMatch and F1 of the model's answer, where it was asked.
+	ExactMatch, F1 float64
+	Select         time.Duration
+	Degraded       []core.Reason
+	Selection      core.Selection
 }
 
 // Plan is one evaluation.
@@ -44,6 +46,8 @@ type Plan struct {
 	Variants  []Variant
 	// Original names the passage that an ID stands for, where the store holds copies; nil is the ID itself.
 	Original func(core.ID) core.ID
+	// Answer, where set, asks a model for a short answer from passages.
+	Answer func(ctx context.Context, question string, passages []string) (string, error)
 	// Progress, where set, is called after each question.
 	Progress func(done int)
 }
@@ -80,6 +84,35 @@ func Run(ctx context.Context, plan Plan) ([][]Score, error) {
 	return scores, nil
 }
 
+// answer asks the model and compares.
+func (p Plan) answer(ctx context.Context, q questions.Question, selected core.Selection) (exact, f1 float64, err error) {
+	if p.Answer == nil {
+		return 0, 0, nil
+	}
+	passages := make([]string, len(selected.Items))
+	for i, item := range selected.Items {
+		passages[i] = item.PayloadText()
+	}
+	text, err := p.Answer(ctx, q.Text, passages)
+	if err != nil {
+		return 0, 0, fmt.Errorf("answer: %w", err)
+	}
+	return measure.ExactMatch(text, q.Answers), measure.F1(text, q.Answers), nil
+}
+
+// Half returns every other question of each dataset, from the first (0) or the second (1) on.
+func Half(asked []questions.Question, which int) []questions.Question {
+	var half []questions.Question
+	seen := map[string]int{}
+	for _, q := range asked {
+		if seen[q.Dataset]%2 == which {
+			half = append(half, q)
+		}
+		seen[q.Dataset]++
+	}
+	return half
+}
+
 // ErrNoGold: the questions name no gold passages, so nothing can be measured.
 var ErrNoGold = errors.New("no gold passages")
 
@@ -113,8 +146,13 @@ func (p Plan) score(ctx context.Context, store core.Store, q questions.Question,
 		peaks[i] = c.Vector
 	}
 	dimensions := measure.DimensionCoverage(measure.Cosines(peaks, vectors))
+	exact, f1, err := p.answer(ctx, q, answer)
+	if err != nil {
+		return Score{}, err
+	}
 	t := answer.Timings
 	return Score{
+		ExactMatch: exact, F1: f1,
 		GoldRecall: measure.GoldRecall(chosen, q.Gold), AllGold: indicator(measure.AllGold(chosen, q.Gold)),
 		Redundancy: measure.Redundancy(measure.Cosines(vectors, vectors)), Coverage: coverage(answer), Objective: answer.Trace.Objective,
 		Peaks: dimensions.Peaks, AllPeaks: indicator(dimensions.All),

@@ -36,13 +36,30 @@ type Row struct {
 	PeakA    float64 `json:"peak_a"`
 	PeakB    float64 `json:"peak_b"`
 	AllPeaks float64 `json:"all_peaks"`
+	// Answers are set where a model answered.
+	Answers *Answers `json:"answers,omitempty"`
 	// Degraded is the share of questions whose selection was degraded.
 	Degraded float64 `json:"degraded"`
 }
 
+// Answers compares a model's answers with the right ones.
+type Answers struct {
+	ExactMatch measure.Interval `json:"exact_match"`
+	F1         measure.Interval `json:"f1"`
+}
+
+// answered sums up a model's answers.
+func answered(scores []Score, boot measure.PairedBootstrap) *Answers {
+	return &Answers{
+		ExactMatch: boot.Mean(Column(scores, func(s Score) float64 { return s.ExactMatch })),
+		F1:         boot.Mean(Column(scores, func(s Score) float64 { return s.F1 })),
+	}
+}
+
 // Rows sums up the scores of [Run] per dataset and overall, overall last. baseline is the position in variants of
 // the one the differences are taken to.
-func Rows(asked []questions.Question, variants []Variant, scores [][]Score, baseline int, boot measure.PairedBootstrap) []Row {
+func Rows(plan Plan, scores [][]Score, baseline int, boot measure.PairedBootstrap) []Row {
+	asked, variants := plan.Questions, plan.Variants
 	var rows []Row
 	compared := map[string][]int{} // by dataset, the rows that are compared to the baseline
 	for v, variant := range variants {
@@ -58,6 +75,9 @@ func Rows(asked []questions.Question, variants []Variant, scores [][]Score, base
 			}
 			r := row(variant, dataset, mine, theirs, boot)
 			r.Baseline = v == baseline
+			if plan.Answer != nil {
+				r.Answers = answered(mine, boot)
+			}
 			rows = append(rows, r)
 		}
 	}
