@@ -51,8 +51,9 @@ type Config struct {
 	// RRFK is the constant of reciprocal rank fusion. 0 is the server's own, 2; others need Qdrant 1.16.
 	RRFK int `koanf:"rrf_k"`
 	// OutsideVectors says how the vectors of sub-query results outside the main ones come, where they are asked
-	// for: "fetch" leaves them to one later Fetch of the missing IDs (default), "batch" has every sub-query
-	// return all of its vectors.
+	// for: "batch" has every sub-query return its vectors and payload in the one round trip (default; it measured
+	// a quarter faster at 10 sub-queries of 20 hits, d=384), "fetch" leaves them to one later Fetch of the
+	// missing IDs, which moves fewer bytes.
 	OutsideVectors OutsideVectors `koanf:"outside_vectors"`
 
 	// Source says where the API key is; the zero value sends none.
@@ -148,7 +149,7 @@ func (c Config) Validate() error {
 
 func (c Config) outside() OutsideVectors {
 	if c.OutsideVectors == "" {
-		return OutsideFetch
+		return OutsideBatch
 	}
 	return c.OutsideVectors
 }

@@ -2,7 +2,7 @@
 // 1.15), spoken to over gRPC.
 //
 // One Search is one QueryBatch: the main query with the stored vectors and the payload, and each sub-query with
-// IDs only. The scope (tenant, filter, shard keys, consistency) is built once and put into every query of the
+// IDs only, or with vectors too where those outside the main result are asked for. The scope (tenant, filter, shard keys, consistency) is built once and put into every query of the
 // batch. Qdrant fails a batch as a whole, so every vector is checked against the collection before it is sent;
 // where the server refuses the batch all the same (a strict mode that bounds batches, an answer above
 // max_message_bytes), the main query is asked once more alone, and each sub-query carries the refusal as its Err.

@@ -13,19 +13,13 @@ import (
 // The candidates are in the server's order of selection; their scores are those of relevance, so they need not
 // descend. Needs Qdrant 1.15.
 func (s *Store) SelectMMR(ctx context.Context, req core.SearchRequest, k int, diversity float64) (core.SearchResult, error) {
-	if err := checkCounts(req); err != nil {
-		return core.SearchResult{}, err
-	}
 	if k < 1 || !(diversity >= 0 && diversity <= 1) {
 		return core.SearchResult{}, fmt.Errorf("adapters/qdrant: mmr of k %d, diversity %v: %w: k must be at least 1 and diversity in [0, 1]", k, diversity, core.ErrInvalid)
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	p, err := s.planFor(ctx, req.Scope)
+	p, err := s.planSearch(ctx, req)
 	if err != nil {
-		return core.SearchResult{}, err
-	}
-	if err := checkVector(p.field, req.Vector); err != nil {
 		return core.SearchResult{}, err
 	}
 	result := core.SearchResult{Conversions: conversions(p.field.distance, core.RetrieveDense)}

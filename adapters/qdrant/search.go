@@ -37,18 +37,24 @@ func (s *Store) planFor(ctx context.Context, r core.Scope) (plan, error) {
 	return plan{schema: c, field: f, scope: sc}, err
 }
 
-// Search sends the main query and all sub-queries as one batch.
-func (s *Store) Search(ctx context.Context, req core.SearchRequest) (core.SearchResult, error) {
+// planSearch checks a request's numbers and its main vector too.
+func (s *Store) planSearch(ctx context.Context, req core.SearchRequest) (plan, error) {
 	if err := checkCounts(req); err != nil {
-		return core.SearchResult{}, err
+		return plan{}, err
 	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
 	p, err := s.planFor(ctx, req.Scope)
 	if err != nil {
-		return core.SearchResult{}, err
+		return plan{}, err
 	}
-	if err := checkVector(p.field, req.Vector); err != nil {
+	return p, checkVector(p.field, req.Vector)
+}
+
+// Search sends the main query and all sub-queries as one batch.
+func (s *Store) Search(ctx context.Context, req core.SearchRequest) (core.SearchResult, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	p, err := s.planSearch(ctx, req)
+	if err != nil {
 		return core.SearchResult{}, err
 	}
 	main, err := s.mainQuery(p, req)

@@ -63,7 +63,8 @@ func New(cfg Config) (*Store, error) {
 	if s.writes, err = retry.New(cfg.writes()); err != nil {
 		return nil, err
 	}
-	s.conn = newConnection(s.where, s.key, tlsConfig, cfg.maxMessageBytes(), s.reads.Timeout())
+	// A dial outlasts the call that began it, so that a silent server is told as what it is: a deadline passed.
+	s.conn = newConnection(s.where, s.key, tlsConfig, cfg.maxMessageBytes(), 2*s.reads.Timeout())
 	return s, nil
 }
 

@@ -183,11 +183,14 @@ func fuse(lists [][]hit, k uint32, weights []float32, limit int) ([]hit, error) 
 // best is the first limit hits by score, and by ID where scores are equal.
 func best(hits []hit, higher bool, limit int) []hit {
 	before := func(a, b hit) int {
-		byScore := cmp.Compare(b.score, a.score)
-		if !higher {
-			byScore = -byScore
+		switch byScore := cmp.Compare(b.score, a.score); {
+		case byScore == 0:
+			return comparePoints(a.point, b.point)
+		case !higher:
+			return -byScore
+		default:
+			return byScore
 		}
-		return cmp.Or(byScore, comparePoints(a.point, b.point))
 	}
 	top := make([]hit, 0, min(limit, len(hits))+1)
 	for _, h := range hits {

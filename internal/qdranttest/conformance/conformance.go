@@ -29,6 +29,9 @@ type Server struct {
 	Keeps bool
 }
 
+// patience bounds the calls of tests that are not about time, on a machine that may be busy.
+const patience = 30 * time.Second
+
 // Run runs the suite.
 func Run(t *testing.T, s Server) {
 	storetest.Run(t, storetest.Backend{
@@ -101,6 +104,7 @@ func CollectionName() string {
 // config is that of a new collection with the suite's kind of ID.
 func (s Server) config(ids storetest.IDKind) qdrant.Config {
 	cfg := qdrant.Config{Addr: s.Addr, Collection: CollectionName()}
+	cfg.Timeout = patience
 	if ids == storetest.TextIDs || ids == storetest.IntIDs {
 		cfg.IDField = "doc_id"
 	}
@@ -166,7 +170,7 @@ func (s Server) Raw(t testing.TB, do func(context.Context, Client) error) {
 		t.Fatal(err)
 	}
 	defer channel.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := do(ctx, Client{qd.NewCollectionsClient(channel), qd.NewPointsClient(channel)}); err != nil {
 		t.Fatal(err)
