@@ -17,6 +17,9 @@ import (
 // what is returned with it.
 func openDemo(ctx context.Context, c Config) (core.Stage, io.Closer, error) {
 	stage := core.Stage{Settings: c.Settings}
+	if c.Store != (StoreConfig{}) {
+		return stage, nil, usagef("--demo takes no store, and one is configured")
+	}
 	if err := c.Settings.Validate(); err != nil {
 		return stage, nil, err
 	}

@@ -35,15 +35,11 @@ standard error.`,
 }
 
 func serveMCP(ctx context.Context, s streams, c Config, sample bool) (err error) {
-	open := openStage
-	if sample {
-		open = openDemo
-	}
-	stage, closer, err := open(ctx, c)
+	stage, open, err := serving{demo: sample}.openStage(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closer.Close()) }()
+	defer func() { err = errors.Join(err, open.Close()) }()
 	if stage.Planner.Embedder == nil {
 		return errNoEmbedder
 	}

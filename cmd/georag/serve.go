@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -19,28 +20,35 @@ const flushTimeout = 5 * time.Second
 
 func newServe(s streams) *cobra.Command {
 	f := &configFlags{}
+	var sample, noPage bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve selections over HTTP, in front of the configured store",
 		Long: `Serve POST /v1/select, the rerank protocols of Cohere, Jina and TEI, /metrics, /healthz, /readyz and /openapi.json in
-front of the configured store. The first SIGTERM or interrupt lets requests under way end, a second one does not.`,
+front of the configured store, and at /ui a page that shows what selection does. --demo serves the small corpus that is
+part of the program, so that the page works with nothing configured. The first SIGTERM or interrupt lets requests under way end, a second one does not.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := f.read()
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), s, c)
+			return serve(cmd.Context(), s, c, serving{sample, !noPage})
 		},
 	}
 	f.register(cmd)
 	cmd.Flags().String("listen", "", "address to serve at; the default is "+httpapi.DefaultListen)
+	cmd.Flags().BoolVar(&sample, "demo", false, "serve the small corpus that is part of the program")
+	cmd.Flags().BoolVar(&noPage, "no-ui", false, "leave out the page at /ui")
 	f.extra = append(f.extra, settingFlag{"listen", "server.listen", ""})
 	return cmd
 }
 
-func serve(ctx context.Context, s streams, c Config) (err error) {
-	stage, open, err := openStage(ctx, c)
+// serving says what is served.
+type serving struct{ demo, page bool }
+
+func serve(ctx context.Context, s streams, c Config, what serving) (err error) {
+	stage, open, err := what.openStage(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -59,9 +67,14 @@ func serve(ctx context.Context, s streams, c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	page, err := openPage(what, what.collection(c), &stage)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, page.open.Close()) }()
 	server, err := httpapi.New(c.Server, httpapi.Deps{
-		Stages:  map[string]*core.Stage{collectionOf(c.Store): &stage},
-		Routes:  speaking.routes,
+		Stages:  map[string]*core.Stage{what.collection(c): &stage},
+		Routes:  append(speaking.routes, page.routes...),
 		Log:     slog.New(slog.NewJSONHandler(s.err, nil)),
 		Tracing: tracing, Version: version(),
 	})
@@ -72,8 +85,24 @@ func serve(ctx context.Context, s streams, c Config) (err error) {
 	if listen == "" {
 		listen = httpapi.DefaultListen
 	}
-	fmt.Fprintf(s.err, "georag %s serves %s at %s\n", version(), collectionOf(c.Store), listen)
+	page.server = server
+	fmt.Fprintf(s.err, "georag %s serves %s at %s%s\n", version(), what.collection(c), listen, page.where())
 	return speaking.run(ctx, server)
+}
+
+func (w serving) openStage(ctx context.Context, c Config) (core.Stage, io.Closer, error) {
+	if w.demo {
+		return openDemo(ctx, c)
+	}
+	return openStage(ctx, c)
+}
+
+// collection is the name of what is served.
+func (w serving) collection(c Config) string {
+	if w.demo {
+		return "demo"
+	}
+	return collectionOf(c.Store)
 }
 
 // collectionOf is the name under which requests find the stage.
