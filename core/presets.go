@@ -41,12 +41,15 @@ func PaperPreset() Settings {
 }
 
 // DefaultPreset returns the settings that win on real questions: the same method with the demand sharpened by a
-// posterior per sub-query, the hits of the sub-queries in the pool, and Sinkhorn solved to convergence.
+// posterior per sub-query, the hits of the sub-queries in the pool, Sinkhorn solved to convergence, a tenth of the demand
+// kept for the question itself, and no copies of what is selected. docs/adr/0007 tells how the last two were chosen.
 func DefaultPreset() Settings {
 	s := PaperPreset()
 	s.Preset = PresetDefault
 	s.Pool = PoolUnion
 	s.Demand = demand.Posterior()
+	s.Demand.QuestionWeight = 0.1
 	s.Selectors.GeoRAG.Sinkhorn = pick.Converged
+	s.Selectors.GeoRAG.MinGate = 0.05
 	return s
 }

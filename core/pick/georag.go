@@ -35,6 +35,10 @@ type GeoRAGOptions struct {
 	// because it says nothing about the first passage.
 	Gate   bool `koanf:"gate"`
 	DeltaW bool `koanf:"delta_w"`
+	// MinGate, in [0,1), closes the gate altogether to passages nearer to a selected one than 1−MinGate: E is uniform
+	// on S, so a copy of the passage that serves most of the demand can lower W just by sharing its load. 0, as
+	// published, leaves such copies their small gate.
+	MinGate float64 `koanf:"min_gate"`
 	// Sinkhorn is the mode, Published or Converged.
 	Sinkhorn Sinkhorn `koanf:"sinkhorn"`
 	// Iterations of mode Published; at least 1, 100 in the publication.
@@ -51,6 +55,8 @@ func (o GeoRAGOptions) Validate() error {
 		return fmt.Errorf("core/pick: %w: georag.gate and georag.delta_w are both false, want at least one", ErrOption)
 	case !o.DeltaW && !o.ColdStart:
 		return fmt.Errorf("core/pick: %w: georag.cold_start is false, want true where georag.delta_w is false", ErrOption)
+	case !(o.MinGate >= 0 && o.MinGate < 1):
+		return fmt.Errorf("core/pick: %w: georag.min_gate is %v, want a value in [0,1)", ErrOption, o.MinGate)
 	case o.Sinkhorn != Published && o.Sinkhorn != Converged:
 		return fmt.Errorf("core/pick: %w: georag.sinkhorn is %q, want %q or %q", ErrOption, o.Sinkhorn, Published, Converged)
 	case o.Iterations < 1:
@@ -256,10 +262,13 @@ func (g *georag) mostPromising(floor float64) int {
 
 // factor is what multiplies ΔW.
 func (g *georag) factor(c int) float64 {
-	if g.o.Gate {
-		return g.gate[c]
+	switch {
+	case !g.o.Gate:
+		return 1
+	case g.gate[c] < g.o.MinGate:
+		return 0
 	}
-	return 1
+	return g.gate[c]
 }
 
 // solve computes W and gain of candidate c.
