@@ -1,3 +1,6 @@
+SHELL := bash
+.SHELLFLAGS := -o pipefail -ec
+
 .PHONY: build demo test race bench bench-ricci verify
 
 build:
@@ -6,9 +9,11 @@ build:
 demo: build
 	bin/georag demo
 
-# Everything, with one line at the end for what was skipped and which servers took part.
+# Everything, on one real Milvus for all tests that need one, with a line at the end for what was skipped and which
+# servers took part; then every benchmark once, so that none can rot.
 test: verify
-	@go test -json ./... | go run ./internal/testreport
+	@go run ./internal/milvusserver/cmd -- go test -json ./... | go run ./internal/testreport
+	@go test -run '^$$' -bench . -benchtime 1x ./... > /dev/null
 
 race:
 	go test -race ./...

@@ -48,7 +48,7 @@ func qdrantUnderTest(t testing.TB) conformance.Server {
 	if server.Addr == "" {
 		t.Fatal(what)
 	}
-	t.Log("QDRANT: " + what)
+	t.Log("SERVER: Qdrant: " + what)
 	return server
 }
 

@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, server(t)) }
 func server(t testing.TB) conformance.Server {
 	t.Helper()
 	if addr := os.Getenv("GEORAG_QDRANT_ADDR"); addr != "" {
-		t.Logf("QDRANT: real server at %s (GEORAG_QDRANT_ADDR)", addr)
+		t.Logf("SERVER: Qdrant: real server at %s (GEORAG_QDRANT_ADDR)", addr)
 		return conformance.Server{Addr: addr, Keeps: true}
 	}
 	t.Log("QDRANT: in-process server (internal/qdranttest), not a real Qdrant; set GEORAG_QDRANT_ADDR to test one")

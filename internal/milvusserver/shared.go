@@ -18,6 +18,7 @@ var shared struct {
 func Addr(t testing.TB) string {
 	t.Helper()
 	if addr := os.Getenv(AddrVariable); addr != "" {
+		t.Log("SERVER: Milvus: real server")
 		return addr
 	}
 	shared.Lock()
@@ -28,6 +29,7 @@ func Addr(t testing.TB) string {
 	if shared.err != nil {
 		Absent(t, shared.err)
 	}
+	t.Log("SERVER: Milvus: real server")
 	return shared.server.Addr()
 }
 
