@@ -21,7 +21,7 @@ func server(t testing.TB) conformance.Server {
 		t.Logf("SERVER: Qdrant: real server at %s (GEORAG_QDRANT_ADDR)", addr)
 		return conformance.Server{Addr: addr, Keeps: true}
 	}
-	t.Log("QDRANT: in-process server (internal/qdranttest), not a real Qdrant; set GEORAG_QDRANT_ADDR to test one")
+	t.Log("SERVER: Qdrant: in-process server, NOT a real Qdrant (set GEORAG_QDRANT_ADDR to test one)")
 	return inProcess(qdranttest.Start(t, qdranttest.Config{}))
 }
 
