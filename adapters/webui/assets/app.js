@@ -177,7 +177,7 @@ function present(c) {
   degraded(c.degraded);
   parts(c.subqueries);
   demand(c.demand);
-  $("plane").replaceChildren(c.plane ? plane(c.plane) : make("p", { class: "hint" }, "Too few points span no plane."));
+  draw(c.plane);
   steps(c.steps);
   show("result", true);
   $("status").textContent = plural(c.selected.length, "passage") + " selected by " + name + ", covering " + covered("selected") + " of " +
@@ -202,18 +202,22 @@ function degraded(reasons) {
 
 const shownText = 150;
 
-function passage(p, i, list) {
-  const text = p.text + (p.cut ? " …" : "");
+// folded is a text that shows its beginning, up to the end of a word where there is one, until it is opened.
+function folded(text) {
   const letters = Array.from(text);
-  const words = letters.length <= shownText ? make("p", { class: "text" }, text) :
-    make("details", { class: "text" }, make("summary", null, letters.slice(0, shownText).join("").trimEnd() + "…"), text);
+  if (letters.length <= shownText) return make("p", { class: "text" }, text);
+  const beginning = letters.slice(0, shownText).join("").replace(/\s+\S*$/u, "");
+  return make("details", { class: "text" }, make("summary", null, beginning + " …"), text.slice(beginning.length).trimStart());
+}
+
+function passage(p, i, list) {
   const other = list === "nearest" ? "also selected" : "also among the nearest";
   const chips = make("p", { class: "chips" }, p.covers.length > 0 ? "covers" : "covers no sub-query",
     ...p.covers.map((j) => make("span", { class: "chip" }, String(j + 1))));
   return make("li", null, make("span", { class: "number", "aria-hidden": "true" }, String(i + 1)),
     make("p", { class: "name" }, p.title || p.id),
     make("p", { class: "figures" }, "cosine " + p.cosine.toFixed(3) + " · demand " + percent(p.demand) + (p.both ? " · " + other : "")),
-    chips, words);
+    chips, folded(p.text + (p.cut ? " …" : "")));
 }
 
 function table(id, columns, rows) {
@@ -266,9 +270,19 @@ function steps(list) {
 
 // --- the picture
 
-const width = 520, height = 400, margin = 18, legendHeight = 62;
+const height = 400, margin = 18, legendHeight = 62;
+const narrow = matchMedia("(max-width: 460px)");
+let drawn = null; // the plane shown now
+
+function draw(picture) {
+  drawn = picture;
+  $("plane").replaceChildren(picture ? plane(picture) : make("p", { class: "hint" }, "Too few points span no plane."));
+}
+
+narrow.addEventListener("change", () => { if (drawn) draw(drawn); });
 
 function plane(picture) {
+  const width = narrow.matches ? 360 : 520; // letters stay readable on a phone
   const points = picture.points;
   const scale = (key, low, high) => {
     const values = points.map((p) => p[key]), least = Math.min(...values), most = Math.max(...values);
