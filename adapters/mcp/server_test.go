@@ -114,7 +114,9 @@ func words(r *sdk.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-func stage(w *winds) core.Stage { return core.Stage{Store: w, Planner: core.Planner{Embedder: compass{}}} }
+func stage(w *winds) core.Stage {
+	return core.Stage{Store: w, Planner: core.Planner{Embedder: compass{}}}
+}
 
 func TestToolsAreListed(t *testing.T) {
 	tools, err := connect(t, stage(&winds{}), mcp.Config{}).ListTools(t.Context(), nil)

@@ -16,7 +16,7 @@ type writer struct {
 	state   *state
 	report  Report
 	embed   func(context.Context, []string) ([][]float32, error) // nil where passages bring their vectors
-	model   string // that made the vectors, where it is known
+	model   string                                               // that made the vectors, where it is known
 	created bool
 	textIDs bool
 
