@@ -1,17 +1,17 @@
 """Queries a Qdrant through georag with Qdrant's official Python client.
 
-Usage: qdrant_client_check.py URL GRPC_PORT QUESTION VECTOR_FILE. Prints what it found as one line of JSON.
+Usage: qdrant_client_check.py URL GRPC_PORT QUESTION, with the question's vector as JSON on
+standard input. Prints what it found as one line of JSON.
 """
 
 import base64
 import json
 import sys
 import warnings
-from pathlib import Path
 
 from qdrant_client import QdrantClient, models
 
-url, grpc_port, question, vector = sys.argv[1], int(sys.argv[2]), sys.argv[3], json.loads(Path(sys.argv[4]).read_text())
+url, grpc_port, question, vector = sys.argv[1], int(sys.argv[2]), sys.argv[3], json.load(sys.stdin)
 asking = {"X-Georag-Select": "default", "X-Georag-Query": base64.urlsafe_b64encode(question.encode()).decode()}
 
 

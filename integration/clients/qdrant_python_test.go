@@ -3,8 +3,6 @@ package clients
 import (
 	"encoding/json"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,10 +31,6 @@ func TestPythonClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "vector.json")
-	if err := os.WriteFile(file, vector, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	_, port, err := net.SplitHostPort(f.grpc)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +48,7 @@ func TestPythonClient(t *testing.T) {
 		GRPC         []pythonPoint   `json:"grpc"`
 		GRPCSelected []pythonPoint   `json:"grpc_selected"`
 	}
-	decode(t, python(t, "qdrant_client_check.py", "requirements-qdrant.txt", f.url, port, question, file), &found)
+	decode(t, python(t, "qdrant_client_check.py", "requirements-qdrant.txt", string(vector), f.url, port, question), &found)
 	direct, err := goClient(t, f.upstream.Addr(), "").Query(t.Context(), query(t, 5))
 	if err != nil {
 		t.Fatal(err)

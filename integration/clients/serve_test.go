@@ -28,6 +28,7 @@ import (
 	"github.com/georag/georag/adapters/static"
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/demo"
+	"github.com/georag/georag/internal/milvusserver"
 	"github.com/georag/georag/internal/qdranttest"
 	"github.com/georag/georag/internal/secret"
 )
@@ -48,6 +49,10 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if err := milvusserver.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
 	if path, err := binary(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
@@ -271,9 +276,9 @@ func keysFile(t *testing.T) string {
 	return file
 }
 
-// python runs a script with a client library and returns what it prints. The libraries are installed at first use;
+// python runs a script with a client library on the given input and returns what it prints. The libraries are installed at first use;
 // where that cannot be done the test is skipped, and with CI=true it fails.
-func python(t *testing.T, script, requirements string, args ...string) string {
+func python(t *testing.T, script, requirements, input string, args ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: no Python client is run")
@@ -303,7 +308,7 @@ func python(t *testing.T, script, requirements string, args ...string) string {
 	defer cancel()
 	run := exec.CommandContext(ctx, strings.TrimSpace(string(environment)), append([]string{script}, args...)...)
 	var said bytes.Buffer
-	run.Stderr = &said
+	run.Stdin, run.Stderr = strings.NewReader(input), &said
 	output, err := run.Output()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s%s", script, err, output, &said)
