@@ -94,7 +94,12 @@ func (r *selection) traceFilter(p *pool, rows []int, outcome filter.Result) []in
 		kept = append(kept, rows[i])
 	}
 	slices.Sort(kept)
-	t := &FilterTrace{Name: r.settings.Filter.Name, Note: string(outcome.Reason), Dropped: []ID{}}
+	t := &FilterTrace{
+		Name: r.settings.Filter.Name, Note: string(outcome.Reason), Looked: r.looks(p, rows, stays, outcome), Dropped: []ID{},
+	}
+	if t.Name == FilterRicci {
+		t.Eta = r.settings.Filter.Eta
+	}
 	for i, c := range p.candidates {
 		if !stays[i] {
 			t.Dropped = append(t.Dropped, c.ID)
@@ -108,4 +113,16 @@ func (r *selection) traceFilter(p *pool, rows []int, outcome filter.Result) []in
 	}
 	r.trace.Filter = t
 	return kept
+}
+
+// looks explains each candidate that the filter looked at. Protected ones may follow them in rows.
+func (r *selection) looks(p *pool, rows []int, stays map[int]bool, outcome filter.Result) []FilterLook {
+	looks := make([]FilterLook, min(r.settings.Filter.Depth, len(rows)))
+	for i := range looks {
+		looks[i] = FilterLook{ID: p.candidates[rows[i]].ID, Kept: stays[rows[i]]}
+		if len(outcome.QueryLengths) > 0 {
+			looks[i].Length, looks[i].Community = &outcome.QueryLengths[i], &outcome.Communities[i]
+		}
+	}
+	return looks
 }

@@ -23,10 +23,10 @@ func filtering(m *memory, name string, depth int) core.Stage {
 	return core.Stage{Store: m, Settings: settings}
 }
 
-// keptBy applies a filter outside the stage and returns the IDs that stay, in ID order.
-func keptBy(t *testing.T, m *memory, q core.Query, name string, depth int) []core.ID {
+// filtered applies a filter outside the stage to the nearest passages.
+func filtered(t *testing.T, m *memory, q core.Query, name string, depth int) (nearest []core.Candidate, result filter.Result) {
 	t.Helper()
-	nearest := m.nearest(q.Vector, depth, true)
+	nearest = m.nearest(q.Vector, depth, true)
 	var units [][]float32
 	for _, c := range nearest {
 		units = append(units, vec.Normalise(nil, c.Vector))
@@ -35,7 +35,6 @@ func keptBy(t *testing.T, m *memory, q core.Query, name string, depth int) []cor
 	if err != nil {
 		t.Fatal(err)
 	}
-	var result filter.Result
 	if name == core.FilterRicci {
 		result, err = filter.Ricci(similarity, filter.RicciOptions{Depth: depth})
 	} else {
@@ -44,7 +43,11 @@ func keptBy(t *testing.T, m *memory, q core.Query, name string, depth int) []cor
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []core.ID
+	return nearest, result
+}
+
+// keptIDs are the IDs that stay, in ID order.
+func keptIDs(nearest []core.Candidate, result filter.Result) (ids []core.ID) {
 	for _, i := range result.Kept {
 		ids = append(ids, nearest[i].ID)
 	}
@@ -68,9 +71,11 @@ func TestStageFiltersAsTheFilterAlone(t *testing.T) {
 			stage := filtering(m, name, 20)
 			s := choose(t, stage, q)
 			got := competed(s)
-			if want := keptBy(t, m, q, name, 20); !slices.Equal(got, want) {
+			nearest, alone := filtered(t, m, q, name, 20)
+			if want := keptIDs(nearest, alone); !slices.Equal(got, want) {
 				t.Fatalf("%s, seed %d: %v competed, want %v", name, seed, got, want)
 			}
+			requireLooks(t, s.Trace.Filter, nearest, alone)
 			if len(got) < 20 {
 				narrowed++
 			}
@@ -93,6 +98,24 @@ func TestStageFiltersAsTheFilterAlone(t *testing.T) {
 		}
 		if narrowed < 20 {
 			t.Errorf("%s dropped something of the nearest 20 in %d of 30 worlds", name, narrowed)
+		}
+	}
+}
+
+// requireLooks requires the trace to tell what the filter itself went by.
+func requireLooks(t *testing.T, f *core.FilterTrace, nearest []core.Candidate, alone filter.Result) {
+	t.Helper()
+	if len(f.Looked) != len(nearest) {
+		t.Fatalf("%s looked at %d candidates, want %d", f.Name, len(f.Looked), len(nearest))
+	}
+	for i, look := range f.Looked {
+		if look.ID != nearest[i].ID || look.Kept != slices.Contains(alone.Kept, i) ||
+			math.Abs(*look.Length-alone.QueryLengths[i]) > 1e-6 || *look.Community != alone.Communities[i] {
+			t.Fatalf("%s, candidate %d: %+v, length %v, community %d; want %s, %v, %d", f.Name, i, look, *look.Length,
+				*look.Community, nearest[i].ID, alone.QueryLengths[i], alone.Communities[i])
+		}
+		if f.Name == core.FilterRicci && look.Kept != (*look.Length <= f.Eta+1e-9) {
+			t.Fatalf("candidate %d of length %v and η %v: kept %v", i, *look.Length, f.Eta, look.Kept)
 		}
 	}
 }
@@ -175,7 +198,8 @@ func TestFilterThatCannotTellFallsBack(t *testing.T) {
 		m, q := world(3, 60, 6)
 		s := choose(t, filtering(m, name, 1), q)
 		told := slices.ContainsFunc(s.Trace.Degraded, func(r core.Reason) bool { return r.Code == core.ReasonFilter })
-		if !told || len(s.Items) != 1 || s.Trace.Filter.Note != string(filter.ReasonTooFew) {
+		if !told || len(s.Items) != 1 || s.Trace.Filter.Note != string(filter.ReasonTooFew) ||
+			len(s.Trace.Filter.Looked) != 1 || s.Trace.Filter.Looked[0].Length != nil || !s.Trace.Filter.Looked[0].Kept {
 			t.Errorf("%s: %d items, degraded %v, filter %+v", name, len(s.Items), s.Trace.Degraded, s.Trace.Filter)
 		}
 	}

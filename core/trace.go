@@ -102,12 +102,29 @@ type StepTrace struct {
 	NewlyCovers []int `json:"newly_covers"`
 }
 
-// FilterTrace tells what a filter dropped.
+// FilterTrace tells what a filter dropped, and what it went by.
 type FilterTrace struct {
-	Name    string `json:"name"`
-	Dropped []ID   `json:"dropped"`
-	Saved   []ID   `json:"saved,omitempty"` // kept only because a sub-query needs them
-	Note    string `json:"note,omitempty"`
+	Name string `json:"name"`
+	// Looked lists the candidates that the filter looked at, nearest first; the others were dropped unseen.
+	Looked []FilterLook `json:"looked,omitempty"`
+	// Eta is the longest edge to the question that keeps a candidate (ricci).
+	Eta     float64 `json:"eta,omitempty"`
+	Dropped []ID    `json:"dropped"`
+	Saved   []ID    `json:"saved,omitempty"` // kept only because a sub-query needs them
+	Note    string  `json:"note,omitempty"`
+}
+
+// FilterLook is how a filter saw one candidate. Where the filter could not be applied, Length and Community are
+// absent.
+type FilterLook struct {
+	ID ID `json:"id"`
+	// Length is the final length of the candidate's edge to the question, all edges having mean 1 (ricci), or its
+	// distance to the centre of the question's cluster (kmeans).
+	Length *float64 `json:"length,omitempty"`
+	// Community is a component that remains when the edges longer than η are cut (ricci), or a cluster (kmeans); 0
+	// is the question's own, the others are numbered by their nearest candidate.
+	Community *int `json:"community,omitempty"`
+	Kept      bool `json:"kept"`
 }
 
 // Reason is one cause of a degraded result. Code is stable, Detail is for people.

@@ -115,7 +115,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 var described = map[string]any{
 	"SelectRequest": httpapi.SelectRequest{}, "SubQueryObject": httpapi.SubQuery{}, "Given": httpapi.Given{}, "SelectResponse": httpapi.SelectResponse{},
 	"Selected": core.Selected{}, "Reason": core.Reason{}, "Timings": core.Timings{}, "Call": core.Call{}, "Trace": core.Trace{}, "ModelNames": core.ModelNames{},
-	"SubQueryTrace": core.SubQueryTrace{}, "DemandShare": core.DemandShare{}, "StepTrace": core.StepTrace{}, "FilterTrace": core.FilterTrace{},
+	"SubQueryTrace": core.SubQueryTrace{}, "DemandShare": core.DemandShare{}, "StepTrace": core.StepTrace{}, "FilterTrace": core.FilterTrace{}, "FilterLook": core.FilterLook{},
 	"DiagnoseResponse": httpapi.DiagnoseResponse{}, "Diagnosis": httpapi.Diagnosis{}, "DiagnosedSubQuery": httpapi.DiagnosedSubQuery{},
 	"RerankRequest": httpapi.RerankRequest{}, "DocumentObject": httpapi.Document{}, "RankedDocument": httpapi.RankedDocument{}, "RankedSource": httpapi.RankedSource{},
 	"CohereResponse": httpapi.CohereResponse{}, "CohereMeta": httpapi.CohereMeta{}, "CohereVersion": httpapi.CohereVersion{}, "CohereUnits": httpapi.CohereUnits{},

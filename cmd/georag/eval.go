@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -33,6 +34,7 @@ type evalFlags struct {
 	duplicates      []string
 	corrupt         []string
 	half            string
+	sweep           string
 }
 
 // ownSelectors are compared where --selectors names none: all that need neither a model nor a server.
@@ -54,7 +56,8 @@ with the questions' by exact match and F1.
 duplicates among the passages, and sub-queries that are missing, belong to other questions, or repeat each other.`,
 		Example: `  georag eval --passages DIR --questions DIR --selectors cosine,mmr,georag --json out.json
   georag eval --passages DIR --questions DIR --ablate --preset paper
-  georag eval --passages DIR --questions DIR --duplicates 0,20,40,60`,
+  georag eval --passages DIR --questions DIR --duplicates 0,20,40,60
+  georag eval --passages DIR --questions DIR --K 20 --pool dense --sweep filter.name=none,ricci,kmeans`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s) },
 	}
@@ -69,6 +72,7 @@ duplicates among the passages, and sub-queries that are missing, belong to other
 	flags.BoolVar(&f.ablate, "ablate", false, "change one part of the method at a time")
 	flags.StringSliceVar(&f.duplicates, "duplicates", nil, "percentages of near-duplicates to add to the passages, one table each")
 	flags.StringVar(&f.half, "half", "", "use every other question only, first or second: choose settings on one half, report on the other")
+	flags.StringVar(&f.sweep, "sweep", "", "compare the values of one setting, as KEY=VALUE,VALUE,... (filter.tau_percentile=25,50,75)")
 	flags.StringSliceVar(&f.corrupt, "corrupt", nil, "corrupt half of the sub-queries: drop, shuffle, duplicate; one table each")
 	return cmd
 }
@@ -132,33 +136,59 @@ func (f *evalFlags) asked() ([]questions.Question, error) {
 	return nil, usagef("--half %s: want first or second", f.half)
 }
 
-// variants are the selectors under each preset and pool. Cosine, which the others are compared to, is the first.
+// variants are the selectors under each preset, pool and value swept. Cosine, which the others are compared to, is the
+// first, under the first of each.
 func (f *evalFlags) variants() (Config, []evaluate.Variant, error) {
 	var first Config
 	var variants []evaluate.Variant
+	swept, err := f.swept()
+	if err != nil {
+		return first, nil, err
+	}
 	for _, preset := range orOne(f.presets) {
 		for _, pool := range orOne(f.pools) {
-			c, err := f.readAs(preset, pool)
-			if err != nil {
-				return first, nil, err
-			}
-			if variants == nil {
-				first = c
-			}
-			for _, selector := range f.compared() {
-				variant := evaluate.Variant{Settings: c.Settings}
-				variant.Settings.Selector = selector
-				if pool != "" {
-					variant.Name = "pool " + pool
-				}
-				if err := variant.Settings.Validate(); err != nil {
+			for _, override := range swept {
+				c, err := f.readAs(preset, pool, override)
+				if err != nil {
 					return first, nil, err
 				}
-				variants = append(variants, variant)
+				if variants == nil {
+					first = c
+				}
+				name := strings.TrimSpace(override + ifAny(" pool ", pool))
+				for _, selector := range f.compared() {
+					variant := evaluate.Variant{Name: name, Settings: c.Settings}
+					variant.Settings.Selector = selector
+					if err := variant.Settings.Validate(); err != nil {
+						return first, nil, err
+					}
+					variants = append(variants, variant)
+				}
 			}
 		}
 	}
 	return first, variants, nil
+}
+
+// swept lists the settings that --sweep goes through, as --set has them.
+func (f *evalFlags) swept() ([]string, error) {
+	if f.sweep == "" {
+		return orOne(nil), nil
+	}
+	key, values, ok := strings.Cut(f.sweep, "=")
+	if !ok || values == "" {
+		return nil, usagef("--sweep %s: want KEY=VALUE,VALUE,...", f.sweep)
+	}
+	for _, s := range settingFlags {
+		if s.key == key && f.command.Flags().Changed(s.flag) {
+			return nil, usagef("--sweep %s and --%s set the same", f.sweep, s.flag)
+		}
+	}
+	var swept []string
+	for value := range strings.SplitSeq(values, ",") {
+		swept = append(swept, key+"="+value)
+	}
+	return swept, nil
 }
 
 // compared lists the selectors, cosine first.
@@ -180,8 +210,9 @@ func orOne(names []string) []string {
 	return names
 }
 
-// readAs reads the configuration with another preset and pool than its own; "" is its own.
-func (f *configFlags) readAs(preset, pool string) (Config, error) {
+// readAs reads the configuration with another preset and pool than its own, and one more --set; "" leaves each as it
+// is.
+func (f *configFlags) readAs(preset, pool, override string) (Config, error) {
 	for name, value := range map[string]string{"preset": preset, "pool": pool} {
 		if value == "" {
 			continue
@@ -190,7 +221,11 @@ func (f *configFlags) readAs(preset, pool string) (Config, error) {
 			return Config{}, usageError{err}
 		}
 	}
-	return f.read()
+	changed := *f
+	if override != "" {
+		changed.overrides = append(slices.Clone(f.overrides), override)
+	}
+	return changed.read()
 }
 
 // evaluation is one run of the command and the rows it has made.

@@ -31,7 +31,29 @@ func writeRows(out io.Writer, rows []evaluate.Row) {
 		}
 		fmt.Fprintf(out, "%s%s: %d questions\n", dataset, ifAny(", ", rows[0].Condition), n)
 		t.Render()
+		writeFiltered(out, dataset, rows)
 		writeAnswers(out, dataset, rows)
+	}
+}
+
+// writeFiltered prints what the filters left of the candidates and of the gold passages. Every selector gets the same
+// candidates, so one line stands for all of them.
+func writeFiltered(out io.Writer, dataset string, rows []evaluate.Row) {
+	t := newTable(out, "filter", "looked at", "kept", "95% interval", "gold looked at", "gold kept", "95% interval", "gold lost, 95%", "of as many nearest", "all gold looked at", "all gold kept", "95% interval", "told nothing")
+	shown := map[string]bool{}
+	for _, r := range rows {
+		name := strings.TrimSpace(r.Preset + " " + r.Variant)
+		if r.Dataset != dataset || r.Filtered == nil || shown[name] {
+			continue
+		}
+		shown[name] = true
+		t.AppendRow(table.Row{name, fmt.Sprintf("%.1f", r.FilterLooked), fmt.Sprintf("%.1f", r.FilterKept), fmt.Sprintf("%.1f to %.1f", r.FilterKeptCI[0], r.FilterKeptCI[1]),
+			share(r.GoldLooked), share(r.GoldKept), interval(r.GoldKeptCI), interval(r.GoldLostCI), share(r.GoldNearest),
+			share(r.AllGoldLooked), share(r.AllGoldKept), interval(r.AllGoldKeptCI), share(r.FilterFellBack)})
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(out, "\nwhat the filter left, %s\n", dataset)
+		t.Render()
 	}
 }
 

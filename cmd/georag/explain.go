@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -92,6 +93,33 @@ func writeFilter(out io.Writer, f *core.FilterTrace) {
 		fmt.Fprintf(out, " (%s)", f.Note)
 	}
 	fmt.Fprintln(out, ".")
+	writeLooks(out, f)
+}
+
+// writeLooks prints what the filter went by, where it could be applied.
+func writeLooks(out io.Writer, f *core.FilterTrace) {
+	if len(f.Looked) == 0 || f.Looked[0].Length == nil {
+		return
+	}
+	length := "distance to the question's cluster"
+	if f.Name == core.FilterRicci {
+		length = fmt.Sprintf("edge to the question (kept to %g)", f.Eta)
+	}
+	t := newTable(out, "near", "id", length, "community", "")
+	for i, look := range f.Looked {
+		t.AppendRow(table.Row{i + 1, look.ID, fmt.Sprintf("%.4f", *look.Length), *look.Community, verdict(f, look)})
+	}
+	t.Render()
+}
+
+func verdict(f *core.FilterTrace, look core.FilterLook) string {
+	switch {
+	case slices.Contains(f.Saved, look.ID):
+		return "kept for a sub-query"
+	case look.Kept:
+		return "kept"
+	}
+	return "dropped"
 }
 
 func models(m core.ModelNames) string {

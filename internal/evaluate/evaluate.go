@@ -36,6 +36,7 @@ type Score struct {
 	Select         time.Duration
 	Degraded       []core.Reason
 	Selection      core.Selection
+	filter         *passage
 }
 
 // Plan is one evaluation.
@@ -132,10 +133,7 @@ func CheckGold(asked []questions.Question) error {
 func (p Plan) score(ctx context.Context, store core.Store, q questions.Question, answer core.Selection) (Score, error) {
 	vectors, chosen := make([][]float32, len(answer.Items)), make([]core.ID, len(answer.Items))
 	for i, item := range answer.Items {
-		vectors[i], chosen[i] = item.Vector, item.ID
-		if p.Original != nil {
-			chosen[i] = p.Original(item.ID)
-		}
+		vectors[i], chosen[i] = item.Vector, p.original(item.ID)
 	}
 	gold, err := store.Fetch(ctx, core.FetchRequest{IDs: q.Gold})
 	if err != nil {
@@ -157,7 +155,16 @@ func (p Plan) score(ctx context.Context, store core.Store, q questions.Question,
 		Redundancy: measure.Redundancy(measure.Cosines(vectors, vectors)), Coverage: coverage(answer), Objective: answer.Trace.Objective,
 		Peaks: dimensions.Peaks, AllPeaks: indicator(dimensions.All),
 		Select: t.Total - t.Plan - t.Store, Degraded: answer.Trace.Degraded, Selection: answer,
+		filter: p.passed(q.Gold, answer.Trace.Filter),
 	}, nil
+}
+
+// original is the passage that an ID stands for.
+func (p Plan) original(id core.ID) core.ID {
+	if p.Original == nil {
+		return id
+	}
+	return p.Original(id)
 }
 
 func indicator(holds bool) float64 {

@@ -115,6 +115,64 @@ func TestRowsSumUp(t *testing.T) {
 	}
 }
 
+// TestFilteredGoldIsCounted counts by hand what the filters left of two questions' gold passages.
+func TestFilteredGoldIsCounted(t *testing.T) {
+	store, asked := demonstration(t)
+	ricci := func(s *core.Settings) { s.Filter.Name = core.FilterRicci }
+	variants := []evaluate.Variant{variant("cosine", nil), variant("cosine", ricci), variant("cosine", func(s *core.Settings) {
+		ricci(s)
+		s.Filter.Protect = true
+	})}
+	plan := evaluate.Plan{Stage: core.Stage{Store: store}, Questions: asked, Variants: variants}
+	scores, err := evaluate.Run(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := evaluate.Rows(plan, scores, 0, measure.PairedBootstrap{Seed: 1})
+	if rows[0].Filtered != nil {
+		t.Errorf("no filter ran: %+v", rows[0].Filtered)
+	}
+	for v := 1; v < len(variants); v++ {
+		var looked, kept, goldLooked, goldKept, all float64
+		for i, q := range asked {
+			found := map[core.ID]bool{}
+			for _, d := range scores[v][i].Selection.Trace.Demand {
+				found[d.ID] = true
+			}
+			kept += float64(len(found))
+			here := 0.0
+			for _, id := range q.Gold {
+				if found[id] {
+					here++
+				}
+			}
+			goldKept += here / float64(len(q.Gold))
+			if here == float64(len(q.Gold)) {
+				all++
+			}
+			for _, look := range scores[v][i].Selection.Trace.Filter.Looked {
+				looked++
+				for _, id := range q.Gold {
+					if look.ID == id {
+						goldLooked += 1 / float64(len(q.Gold))
+					}
+				}
+			}
+		}
+		n, f := float64(len(asked)), rows[v].Filtered
+		for _, figure := range [][2]float64{
+			{f.FilterLooked, looked / n}, {f.FilterKept, kept / n}, {f.GoldLooked, goldLooked / n}, {f.GoldKept, goldKept / n}, {f.AllGoldKept, all / n},
+		} {
+			if math.Abs(figure[0]-figure[1]) > 1e-9 {
+				t.Errorf("variant %d: %v, counted %v: %+v", v, figure[0], figure[1], f)
+			}
+		}
+	}
+	if rows[1].GoldKept >= rows[2].GoldKept || rows[1].GoldKept >= rows[1].GoldLooked {
+		t.Errorf("gold kept %v, %v with protection, of %v: the test shows nothing", rows[1].GoldKept, rows[2].GoldKept, rows[1].GoldLooked)
+	}
+}
+
 func TestHalvesAreDisjointAndWhole(t *testing.T) {
 	_, asked := demonstration(t)
 	seen := map[string]int{}

@@ -38,6 +38,8 @@ type Row struct {
 	AllPeaks float64 `json:"all_peaks"`
 	// Answers are set where a model answered.
 	Answers *Answers `json:"answers,omitempty"`
+	// Filtered is set where a filter ran.
+	*Filtered
 	// Degraded is the share of questions whose selection was degraded.
 	Degraded float64 `json:"degraded"`
 }
@@ -75,6 +77,7 @@ func Rows(plan Plan, scores [][]Score, baseline int, boot measure.PairedBootstra
 			}
 			r := row(variant, dataset, mine, theirs, boot)
 			r.Baseline = v == baseline
+			r.Filtered = filtering(mine, boot)
 			if plan.Answer != nil {
 				r.Answers = answered(mine, boot)
 			}
