@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/memstore"
 	"github.com/georag/georag/internal/strictjson"
 )
 
@@ -139,7 +140,7 @@ func (s *Server) rank(ctx context.Context, rank ranking) ([]int, error) {
 	if len(vectors) != len(rank.texts) {
 		return nil, fmt.Errorf("adapters/httpapi: %w: the embedder returned %d vectors for %d texts", core.ErrUnavailable, len(vectors), len(rank.texts))
 	}
-	all := &rankedDocuments{documents: newDocuments(rank.texts, vectors)}
+	all := &rankedDocuments{Store: memstore.New(rank.texts, vectors)}
 	stage.Store, stage.Observe = all, s.observing(stage.Observe)
 	stage.Settings = settingsOf(base)
 	stage.Settings.Pool, stage.Settings.Candidates = core.PoolDense, len(rank.texts)
@@ -155,19 +156,19 @@ func (s *Server) rank(ctx context.Context, rank ranking) ([]int, error) {
 
 // rankedDocuments keeps the order by cosine that the main search found.
 type rankedDocuments struct {
-	documents
+	*memstore.Store
 	byCosine []core.Candidate
 }
 
 func (d *rankedDocuments) Search(ctx context.Context, req core.SearchRequest) (core.SearchResult, error) {
-	found, err := d.documents.Search(ctx, req)
+	found, err := d.Store.Search(ctx, req)
 	d.byCosine = found.Candidates
 	return found, err
 }
 
 // order returns the positions of the chosen documents, then of all others.
 func (d *rankedDocuments) order(chosen []core.ID) []int {
-	order, placed := make([]int, 0, len(d.passages)), make(map[core.ID]bool, len(d.passages))
+	order, placed := make([]int, 0, d.Len()), make(map[core.ID]bool, d.Len())
 	place := func(id core.ID) {
 		if !placed[id] {
 			placed[id] = true
