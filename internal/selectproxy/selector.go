@@ -134,10 +134,6 @@ func BoundToTenant() *Problem {
 
 // run reads the request and selects for each of its searches, during one turn.
 func (s *Selector) run(ctx context.Context, r Request, asked ask) ([]Answer, error) {
-	collection, ok := s.Collections[r.Collection]
-	if !ok {
-		return nil, &Unsupported{"collection", "it is not one that this proxy is configured to select from"}
-	}
 	tenant, err := scopeTenant(r.Tenant, asked.tenant)
 	if err != nil {
 		return nil, err
@@ -145,6 +141,10 @@ func (s *Selector) run(ctx context.Context, r Request, asked ask) ([]Answer, err
 	searches, err := r.Searches()
 	if err != nil {
 		return nil, err
+	}
+	collection, ok := s.Collections[r.Collection]
+	if !ok {
+		return nil, &Unsupported{"collection", "it is not one that this proxy is configured to select from"}
 	}
 	if err := asked.complete(searches); err != nil {
 		return nil, err
