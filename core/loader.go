@@ -19,6 +19,9 @@ type CollectionSpec struct {
 	Metric    Metric
 	// TextIDs: the IDs are strings rather than integers.
 	TextIDs bool
+	// SampleID is one of the IDs to come, so that a store that cannot hold such IDs says so before it makes anything;
+	// the zero ID is not told.
+	SampleID ID
 	// Exact asks for an index that searches exhaustively instead of an approximate one.
 	Exact bool
 	// Model that made the vectors, for stores that can note it; "" where it is not known.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -11,7 +12,7 @@ func (r *selection) search(plan Plan) (SearchResult, error) {
 	defer r.clock(ArrowStore, &r.timings.Store)()
 	found, err := r.ask(r.request(plan))
 	if err != nil {
-		return found, fmt.Errorf("core: search: %w", err)
+		return found, r.searchError(err)
 	}
 	r.trace.Conversions = found.Conversions
 	for j, result := range found.SubQueries {
@@ -30,6 +31,14 @@ func (r *selection) search(plan Plan) (SearchResult, error) {
 		r.fetchOutside(plan, &found)
 	}
 	return found, nil
+}
+
+// searchError says where a failed search may have its cause: a vector that does not fit was made by the embedder.
+func (r *selection) searchError(err error) error {
+	if model := r.trace.Models.Embedder; model != "" && errors.Is(err, ErrDimension) {
+		return fmt.Errorf("core: search: %w; the question was embedded by %s: use the model that made the collection", err, model)
+	}
+	return fmt.Errorf("core: search: %w", err)
 }
 
 // ask makes the request, unless the candidates are given and there is no sub-query to search for.

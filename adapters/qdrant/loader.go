@@ -26,6 +26,11 @@ func (s *Store) Create(ctx context.Context, spec core.CollectionSpec) error {
 	if spec.Dimension < 1 {
 		return fmt.Errorf("adapters/qdrant: dimension %d: %w: must be at least 1", spec.Dimension, core.ErrInvalid)
 	}
+	if !spec.SampleID.IsZero() {
+		if _, err := s.loadedPointID(spec.SampleID); err != nil {
+			return err
+		}
+	}
 	_, err = write(ctx, s, "create", func(ctx context.Context, l *line) (struct{}, error) {
 		existing, err := s.discover(ctx, l)
 		if status.Code(err) == codes.NotFound {

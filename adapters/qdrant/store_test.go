@@ -360,6 +360,15 @@ func TestLoadedIDs(t *testing.T) {
 		if !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), "id_field") {
 			t.Errorf("%v: error %v", id, err)
 		}
+		fresh := cfg
+		fresh.Collection += "-not-made"
+		s := conformance.Opened(t, fresh)
+		if err := s.Create(t.Context(), core.CollectionSpec{Dimension: 3, SampleID: id}); !errors.Is(err, core.ErrInvalid) {
+			t.Errorf("create for %v: error %v", id, err)
+		}
+		if _, err := s.Count(t.Context()); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a collection for %v was made: error %v", id, err)
+		}
 	}
 	cfg.IDField = "doc"
 	if err := conformance.Opened(t, cfg).Upsert(t.Context(), []core.Candidate{{ID: core.UintID(1 << 63), Vector: []float32{1, 0, 0}}}); !errors.Is(err, core.ErrInvalid) {

@@ -2,6 +2,7 @@ package static
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/georag/georag/core"
@@ -32,6 +33,16 @@ func (e *Embedder) Model() string { return ModelName }
 
 // Dimension is the length of every vector.
 func (e *Embedder) Dimension() int { return e.table.dim }
+
+// CheckDimension compares the length of the table's vectors with the collection's; the error wraps
+// [core.ErrDimension].
+func (e *Embedder) CheckDimension(_ context.Context, collection int) error {
+	if e.table.dim == collection {
+		return nil
+	}
+	return fmt.Errorf("adapters/static: %w: the table's vectors have %d components and the collection's %d; it was built with another model",
+		core.ErrDimension, e.table.dim, collection)
+}
 
 // Tokenizer returns the tokenizer of the table.
 func (e *Embedder) Tokenizer() *Tokenizer { return e.table.tokenizer }

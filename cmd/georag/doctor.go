@@ -43,12 +43,18 @@ func newDoctor(s streams) *cobra.Command {
 // errUnwell: the doctor found something that keeps selections from working.
 var errUnwell = errors.New("something has to be changed")
 
+// unwell is errUnwell with its cause, which was printed already and tells the exit code.
+type unwell struct{ cause error }
+
+func (unwell) Error() string     { return errUnwell.Error() }
+func (u unwell) Unwrap() []error { return []error{errUnwell, u.cause} }
+
 // examination prints what it finds line by line, so that a step that hangs until its deadline shows where.
 type examination struct {
 	out    io.Writer
 	stage  core.Stage
 	scope  core.Scope
-	ill    bool
+	ill    error // nil: well
 	sample core.Candidate
 	d      core.Description
 }
@@ -59,8 +65,8 @@ func (e *examination) run(ctx context.Context) error {
 			break
 		}
 	}
-	if e.ill {
-		return errUnwell
+	if e.ill != nil {
+		return e.ill
 	}
 	fmt.Fprintln(e.out, "all well")
 	return nil
@@ -72,8 +78,9 @@ func (e *examination) line(name, format string, values ...any) {
 
 // change says what keeps the stage from working and what to do.
 func (e *examination) change(err error, format string, values ...any) bool {
-	e.ill = true
+	e.ill = errUnwell
 	if err != nil {
+		e.ill = unwell{err}
 		e.line("problem", "%v", err)
 	}
 	e.line("change", format, values...)
@@ -166,8 +173,9 @@ func (e *examination) embed(ctx context.Context) bool {
 	if err != nil {
 		return e.change(err, "%s", remedy(err))
 	}
-	if e.d.Dimension > 0 && len(vectors[0]) != e.d.Dimension {
-		return e.change(nil, "embedder %s gives %d dimensions and the collection has %d: use the model that made the collection", embedder.Model(), len(vectors[0]), e.d.Dimension)
+	if got := len(vectors[0]); e.d.Dimension > 0 && got != e.d.Dimension {
+		err := fmt.Errorf("%w: embedder %s gives %d dimensions and the collection has %d", core.ErrDimension, embedder.Model(), got, e.d.Dimension)
+		return e.change(err, "%s", remedy(err))
 	}
 	e.line("embedder", "%s, dimension %d, in %s", embedder.Model(), len(vectors[0]), milliseconds(time.Since(start)))
 	return true

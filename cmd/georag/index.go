@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -58,16 +59,20 @@ func (f *targetFlags) target(c Config, bar *progress) (build.Target, io.Closer, 
 	}, closer, err
 }
 
-// stateFileOf is where the state of writing to a store is kept.
+// stateFileOf is where the state of writing to a store is kept. Its name has the server in it: what one server holds
+// says nothing about a collection of the same name on another.
 func stateFileOf(c StoreConfig) string {
-	name := strings.NewReplacer("/", "_", `\`, "_", ":", "_")
+	var parts []string
 	switch {
 	case c.Flat != nil:
 		return filepath.Join(c.Flat.Dir, "build.state")
 	case c.Qdrant != nil:
-		return "georag-qdrant-" + name.Replace(c.Qdrant.Collection) + ".state"
+		parts = slices.Concat([]string{"qdrant", c.Qdrant.Addr}, c.Qdrant.Addrs, []string{c.Qdrant.Collection})
+	default:
+		parts = []string{"milvus", c.Milvus.Addr, c.Milvus.Database, c.Milvus.Collection}
 	}
-	return "georag-milvus-" + name.Replace(c.Milvus.Collection) + ".state"
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return "georag-" + strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(strings.Join(parts, "-")) + ".state"
 }
 
 // progress is a bar that learns its total on the way.
@@ -148,13 +153,19 @@ func (f *targetFlags) build(ctx context.Context, s streams, options build.Option
 	}
 	report, err := build.Build(ctx, options)
 	bar.clear()
-	writeReport(s.out, report, stage.Planner.Embedder.Model())
+	writeReport(s.out, report, stage.Planner.Embedder.Model(), err)
+	if err == nil && c.Embedder.Static && c.Store.Flat == nil {
+		fmt.Fprintln(s.out, "questions in words need the same table: --set embedder.static=true --set writer.rules=true")
+	}
 	return err
 }
 
-// writeReport tells what was done, also before an error.
-func writeReport(out io.Writer, r build.Report, model string) {
-	if r.Passages == 0 {
+// writeReport tells what was done. A run that failed has not counted; what it wrote is there for the next one.
+func writeReport(out io.Writer, r build.Report, model string, failed error) {
+	if failed != nil {
+		if done := r.Written + r.Resumed; done > 0 {
+			fmt.Fprintf(out, "%d passages are written; the same command goes on from there\n", done)
+		}
 		return
 	}
 	by := ""
@@ -210,6 +221,6 @@ func (f *targetFlags) importFolder(ctx context.Context, s streams, from string) 
 	defer closer.Close()
 	report, err := build.Import(ctx, build.ImportOptions{Target: target, Source: source, Name: from})
 	bar.clear()
-	writeReport(s.out, report, "")
+	writeReport(s.out, report, "", err)
 	return err
 }

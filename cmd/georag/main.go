@@ -63,6 +63,8 @@ func exitCode(err error) int {
 		return exitDegraded
 	case errors.As(err, &usage), errors.Is(err, core.ErrInvalid):
 		return exitUsage
+	case errors.Is(err, core.ErrDimension), errors.Is(err, core.ErrUnsupported):
+		return exitUsage // the configuration puts together what does not belong together
 	}
 	return exitFailed
 }

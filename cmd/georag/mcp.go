@@ -43,6 +43,9 @@ func serveMCP(ctx context.Context, s streams, c Config, sample bool) (err error)
 	if stage.Planner.Embedder == nil {
 		return errNoEmbedder
 	}
+	if err := checkDimension(ctx, stage); err != nil {
+		return err
+	}
 	server, err := mcp.New(stage, mcp.Config{Timeout: c.Timeout, Version: version()})
 	if err != nil {
 		return err

@@ -69,6 +69,9 @@ func (f *selectFlags) run(cmd *cobra.Command, args []string, s streams) error {
 		return err
 	}
 	defer open.Close()
+	if slices.ContainsFunc(queries, func(q core.Query) bool { return q.Vector == nil }) && stage.Planner.Embedder == nil {
+		return errNoEmbedder
+	}
 	var degraded []core.Reason
 	for i, q := range queries {
 		q.Scope = core.Scope{Filter: f.where, Tenant: f.tenant, Partitions: f.partitions}

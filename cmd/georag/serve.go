@@ -53,6 +53,9 @@ func serve(ctx context.Context, s streams, c Config, what serving) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, open.Close()) }()
+	if err := checkDimension(ctx, stage); err != nil {
+		return err
+	}
 	tracing, err := obs.NewTracing(ctx, c.Tracing, version())
 	if err != nil {
 		return err

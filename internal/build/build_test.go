@@ -20,7 +20,8 @@ import (
 
 // memory is a store that counts, and fails where it is told to.
 type memory struct {
-	spec     core.CollectionSpec
+	spec     core.CollectionSpec // without the sample, which differs from run to run
+	sample   core.ID
 	passages map[core.ID]core.Candidate
 	upserts  int
 	failAt   int // number of the upsert that fails; 0: none
@@ -32,6 +33,7 @@ var errBroken = errors.New("connection lost")
 func newMemory() *memory { return &memory{passages: map[core.ID]core.Candidate{}} }
 
 func (m *memory) Create(_ context.Context, spec core.CollectionSpec) error {
+	m.sample, spec.SampleID = spec.SampleID, core.ID{}
 	if m.spec != (core.CollectionSpec{}) && m.spec != spec {
 		return fmt.Errorf("%w: %+v, not %+v", core.ErrInvalid, m.spec, spec)
 	}
@@ -168,6 +170,9 @@ func TestBuild(t *testing.T) {
 	}
 	if m.spec != (core.CollectionSpec{Dimension: 2, Metric: core.MetricCosine, TextIDs: true, Model: "counting"}) {
 		t.Errorf("spec %+v", m.spec)
+	}
+	if m.sample != core.StringID(want[0]) {
+		t.Errorf("sample %s, want the first passage", m.sample)
 	}
 	p := m.passages[core.StringID("d1")]
 	if p.Payload["title"] != "T" || p.Payload["text"] != "A line." || p.Payload["year"] != int64(9007199254740993) || p.Payload["source"] != "docs/data.jsonl" {

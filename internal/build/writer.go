@@ -116,6 +116,7 @@ func (w *writer) create(ctx context.Context, first core.Candidate) error {
 		Dimension: len(first.Vector),
 		Metric:    cmp.Or(w.target.Metric, core.MetricCosine),
 		TextIDs:   w.textIDs,
+		SampleID:  first.ID,
 		Exact:     w.target.Exact,
 		Model:     w.model,
 	}
