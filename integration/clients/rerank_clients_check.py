@@ -56,7 +56,7 @@ def langchain_cohere():
 
 @client
 def haystack_tei():
-    from haystack.components.rankers.hugging_face_tei import HuggingFaceTEIRanker
+    from haystack_integrations.components.rankers.huggingface_api import HuggingFaceTEIRanker
     from haystack.dataclasses import Document
     from haystack.utils import Secret
     ranker = HuggingFaceTEIRanker(url=url, token=Secret.from_token(key), top_k=len(documents))

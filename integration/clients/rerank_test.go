@@ -29,7 +29,7 @@ var documents = []string{
 func TestRerankClients(t *testing.T) {
 	s := serve(t, `
 store:
-  flat: {dir: ../../demo/data}
+  qdrant: {addr: "`+startUpstream(t, "").Addr()+`", collection: demo}
 embedder: {static: true}
 writer: {rules: true}
 server: {listen: LISTEN, timeouts: {drain: 0s}, auth: {keys_file: `+keysFile(t)+`}}

@@ -298,13 +298,13 @@ func python(t *testing.T, script, requirements, input string, args ...string) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	environment, err := exec.CommandContext(ctx, interpreter, "environment.py", cache, requirements).Output()
 	if err != nil {
 		unable(err, "the Python clients of "+requirements+" cannot be installed")
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel = context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, strings.TrimSpace(string(environment)), append([]string{script}, args...)...)
 	var said bytes.Buffer
