@@ -6,7 +6,7 @@
 //	index   ─► Scan ─► Health ──────────────────────────┘
 //
 // Memory does not grow with the dimension of the vectors: of a query only its record's figures and the counts of its
-// nearest passages are kept (1.5 kB), of a passage its norm and a hash of its vector (100 bytes), and some 3 MB in all
+// nearest passages are kept (1 kB), of a passage its norm and a hash of its vector (100 bytes), and some 3 MB in all
 // for the exact search. Records can go to a state file, from which an interrupted run goes on; the scan of the index
 // that follows the queries starts anew.
 package diagnose
