@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,8 +39,47 @@ func TestWriteFile(t *testing.T) {
 }
 
 func TestWriteFileIntoMissingFolder(t *testing.T) {
-	err := WriteFile(filepath.Join(t.TempDir(), "missing", "file"), func(io.WriteSeeker) error { return nil })
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error is %v, want %v", err, os.ErrNotExist)
+	path := filepath.Join(t.TempDir(), "missing", "file")
+	for name, err := range map[string]error{
+		"WriteFile": WriteFile(path, func(io.WriteSeeker) error { return nil }), "Check": Check(path),
+	} {
+		if !errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), "partial") {
+			t.Errorf("%s: error is %v, want %v without the name of a temporary file", name, err, os.ErrNotExist)
+		}
+	}
+}
+
+func TestCheckLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := Check(filepath.Join(dir, "file")); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("%d files are left, want none", len(entries))
+	}
+	for name, err := range map[string]error{
+		"Check": Check(dir), "WriteFile": WriteFile(dir, func(io.WriteSeeker) error { return nil }),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "is a folder") {
+			t.Errorf("%s of a folder: error is %v", name, err)
+		}
+	}
+}
+
+// TestSymbolicLinkStays: the file that a link names is replaced, not the link.
+func TestSymbolicLinkStays(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Symlink(file, link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(link, func(w io.WriteSeeker) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, error %v", info, err)
+	}
+	if got, _ := os.ReadFile(file); string(got) != "new" {
+		t.Errorf("file holds %q, want %q", got, "new")
 	}
 }
