@@ -167,29 +167,18 @@ func (d *Detail) demandBars() string {
 	if len(shown) == 0 {
 		return ""
 	}
-	const step = 28.0
-	image := &drawing{height: 66 + step*float64(len(shown))}
-	f := frame{left: 12, top: 26, right: chartWidth - 46, bottom: image.height - 38, xHigh: max(shown[0].Demand, 1e-9)}
-	for _, v := range ticks(0, f.xHigh) {
-		image.line(f.x(v), f.top, f.x(v), f.bottom, faint, "")
-		image.text(f.x(v), f.bottom+14, "middle", asPercent(v))
+	b := bars{
+		axis: "share of the question's demand", tick: asPercent, show: percent1,
+		legend: []bar{{name: "selected (with its place)", colour: blue}, {name: "not selected", colour: grey}},
 	}
-	image.text((f.left+f.right)/2, f.bottom+30, "middle", "share of the question's demand")
-	for i, entry := range []struct{ words, colour string }{{"selected (with its place)", blue}, {"not selected", grey}} {
-		x := f.left + 165*float64(i)
-		image.printf(`<rect x="%g" y="4" width="12" height="10" fill="%s"/>`, x, entry.colour)
-		image.text(x+18, 13, "start", entry.words)
-	}
-	for i, p := range shown {
-		y, colour, name := f.top+step*float64(i), grey, p.Name
+	for _, p := range shown {
+		entry := bar{name: p.Name, colour: grey, value: p.Demand}
 		if p.Step > 0 {
-			colour, name = blue, fmt.Sprintf("%d. %s", p.Step, p.Name)
+			entry.colour, entry.name = blue, fmt.Sprintf("%d. %s", p.Step, p.Name)
 		}
-		image.text(f.left, y+13, "start", shorten(name, 52))
-		image.printf(`<rect x="%g" y="%.1f" width="%.1f" height="7" fill="%s"/>`, f.left, y+17, max(0.8, f.x(p.Demand)-f.left), colour)
-		image.text(f.x(p.Demand)+4, y+25, "start", fmt.Sprintf("%.1f%%", 100*p.Demand))
+		b.entries = append(b.entries, entry)
 	}
-	return image.String("Share of the demand at each candidate")
+	return b.draw("Share of the demand at each candidate")
 }
 
 // clauses draws, for each kept sub-query, how near the best candidate and the best chosen passage are.

@@ -23,6 +23,7 @@ type Detail struct {
 	Picks      []Pick         `json:"picks"`   // in selection order
 	Nearest    []Pick         `json:"nearest"` // what the nearest k would have been
 	SubQueries []DetailClause `json:"subqueries"`
+	Filter     *DetailFilter  `json:"filter,omitempty"` // where one ran
 }
 
 // PointKind says what a point stands for.
@@ -109,7 +110,7 @@ func (e *examination) detail(k int) *Detail {
 		demand[share.ID] = share.Share
 	}
 	kept := e.keptVectors()
-	detail := &Detail{ID: e.query.ID, Text: e.query.Text}
+	detail := &Detail{ID: e.query.ID, Text: e.query.Text, Filter: e.filter()}
 	for _, item := range e.selection.Items {
 		detail.Picks = append(detail.Picks, e.pick(item.Candidate, demand, kept))
 	}

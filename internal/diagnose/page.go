@@ -66,6 +66,7 @@ func (r *Report) question() []figure {
 		{"Where everything lies", "A flat picture of a space of many dimensions: near points are usually near, far points may not be far. Numbers that would hide each other are moved apart.", r.Detail.plane()},
 		{"Where the question needs evidence", "The demand over the candidates; selection places passages so that together they cover it.", r.Detail.demandBars()},
 		{"What each sub-query gets", "Where the circle lies on the diamond, the selection holds the best candidate there is.", r.Detail.clauses()},
+		{"What the filter went by", r.Detail.filterCaption(), r.Detail.filterBars()},
 	} {
 		if f.image != "" {
 			figures = append(figures, figure{f.title, f.caption, template.HTML(f.image)})
@@ -88,7 +89,27 @@ func (r *Report) passages() []section {
 		}
 		return s
 	}
-	return []section{list("Selected, in this order", r.Detail.Picks), list("The nearest, for comparison", r.Detail.Nearest)}
+	tables := []section{list("Selected, in this order", r.Detail.Picks), list("The nearest, for comparison", r.Detail.Nearest)}
+	if r.Detail.Filter != nil {
+		tables = append(tables, r.Detail.Filter.section())
+	}
+	return tables
+}
+
+// filterBars is the chart of the filter, "" where none ran.
+func (d *Detail) filterBars() string {
+	if d.Filter == nil {
+		return ""
+	}
+	return d.Filter.bars()
+}
+
+// filterCaption explains that chart.
+func (d *Detail) filterCaption() string {
+	if d.Filter == nil || d.Filter.Eta == 0 {
+		return "The candidates in the question's cluster stay. Candidates are numbered by their cluster, nearest first."
+	}
+	return "The flow stretches what bridges communities; a candidate stays while its edge to the question is no longer than η. Candidates are numbered by their community, 0 being the question's, nearest first."
 }
 
 // plane is the projection, "" where there is none.

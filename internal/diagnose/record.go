@@ -40,6 +40,8 @@ type record struct {
 	Text      string   `json:"text,omitempty"`      // of a starved query
 	Uncovered []string `json:"uncovered,omitempty"` // of a starved query
 
+	Filter *filterRecord `json:"filter,omitempty"`
+
 	Nearest []core.ID `json:"nearest"` // the first hubDepth; of a query searched exactly, all of them
 }
 
@@ -149,6 +151,7 @@ func (e *examination) record(row, k int, wide bool) record {
 	e.redundancy(&r, k)
 	e.health(&r)
 	e.coverage(&r, k)
+	r.Filter = e.filterRecord()
 	depth := min(hubDepth, len(e.main))
 	if wide {
 		depth = len(e.main)

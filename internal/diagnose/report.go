@@ -12,6 +12,7 @@ type Report struct {
 	Redundant Redundancy       `json:"redundancy"`
 	Coverage  Coverage         `json:"coverage"`
 	SubQuery  SubQueryHealth   `json:"subqueries"`
+	Filter    *Filtered        `json:"filter,omitempty"` // where a filter ran
 	Health    Health           `json:"health"`
 	Advice    []Advice         `json:"advice"`
 	Detail    *Detail          `json:"detail,omitempty"`

@@ -41,7 +41,7 @@ func Run(ctx context.Context, queries Queries, cfg Config) (*Report, error) {
 	if err := d.askAll(ctx); err != nil {
 		return nil, err
 	}
-	report := d.summary.report()
+	report := d.summary.report(cfg.Stage.Settings.Filter.Name)
 	report.Index, report.Settings = d.description, cfg.Stage.Settings
 	var err error
 	if report.Health, err = d.checkIndex(ctx); err != nil {

@@ -38,6 +38,9 @@ func (r *Report) sections() []section {
 	if r.Coverage.Before.Count > 0 {
 		all = append(all, r.coverageSections()...)
 	}
+	if r.Filter != nil {
+		all = append(all, r.Filter.section())
+	}
 	all = append(all, r.healthSection())
 	if len(r.Health.DuplicateGroups) > 0 {
 		all = append(all, groupSection("Passages with one and the same vector", r.Health.DuplicateGroups))

@@ -38,8 +38,8 @@ func (s *summary) add(r record) {
 	s.records[r.Row], s.asked[r.Row] = r, true
 }
 
-// report works out everything but the index's own health.
-func (s *summary) report() *Report {
+// report works out everything but the index's own health. filter is the name of the one that ran.
+func (s *summary) report(filter string) *Report {
 	report := &Report{Failed: []Failure{}, Degraded: map[string]int{}}
 	var answered []record
 	for i, r := range s.records {
@@ -59,6 +59,7 @@ func (s *summary) report() *Report {
 	report.Redundant = s.redundancy(answered)
 	report.Coverage = coverage(answered)
 	report.SubQuery = subQueries(answered)
+	report.Filter = filtered(filter, answered)
 	return report
 }
 

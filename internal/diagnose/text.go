@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -26,6 +27,10 @@ func (r *Report) WriteText(out io.Writer) error {
 	}
 	for _, s := range r.sections() {
 		w.printf("\n%s\n%s\n", s.Title, s.render())
+	}
+	if d := r.Detail; d != nil && d.Filter != nil {
+		s := d.Filter.section()
+		w.printf("\n%s: %s\n%s\n", s.Title, cmp.Or(d.Text, d.ID), s.render())
 	}
 	return w.err
 }
