@@ -2,6 +2,7 @@ package ot
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -52,7 +53,7 @@ func BenchmarkGreedy(b *testing.B) {
 		columns = transpose(columns, n)
 		var g Greedy
 		modes := map[string]func(c int, cost []float64) (Result, error){
-			"converged": g.Converged,
+			"converged": func(c int, cost []float64) (Result, error) { return g.Converged(c, cost, math.NaN()) },
 			"published": func(c int, cost []float64) (Result, error) { return g.Published(c, cost, PublishedIterations) },
 		}
 		for _, mode := range []string{"converged", "published"} {

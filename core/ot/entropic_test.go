@@ -295,7 +295,7 @@ func TestGreedyMatchesWorkspace(t *testing.T) {
 			for range 3 {
 				c := r.IntN(n)
 				cost := transpose(append(slices.Clone(chosen), column(c)...), n)
-				compare(t, "converged", first(g.Converged(c, column(c))), first(w.Converged(cost, p, uniform(step), eps, nil)))
+				compare(t, "converged", first(g.Converged(c, column(c), math.NaN())), first(w.Converged(cost, p, uniform(step), eps, nil)))
 				compare(t, "published", first(g.Published(c, column(c), 100)), first(w.Published(cost, p, uniform(step), eps, 100)))
 			}
 			c := r.IntN(n)
@@ -461,7 +461,7 @@ func TestErrors(t *testing.T) {
 
 func TestGreedyErrors(t *testing.T) {
 	var g Greedy
-	if _, err := g.Converged(0, nil); !errors.Is(err, ErrShape) {
+	if _, err := g.Converged(0, nil, math.NaN()); !errors.Is(err, ErrShape) {
 		t.Errorf("before Reset: %v", err)
 	}
 	if err := g.Reset([]float64{0.5, 0.6}, 0.1); !errors.Is(err, ErrMass) {
@@ -474,11 +474,11 @@ func TestGreedyErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []int{-1, 2} {
-		if _, err := g.Converged(c, []float64{0, 1}); !errors.Is(err, ErrShape) {
+		if _, err := g.Converged(c, []float64{0, 1}, math.NaN()); !errors.Is(err, ErrShape) {
 			t.Errorf("candidate %d: %v", c, err)
 		}
 	}
-	if _, err := g.Converged(0, []float64{0, math.NaN()}); !errors.Is(err, ErrNotFinite) {
+	if _, err := g.Converged(0, []float64{0, math.NaN()}, math.NaN()); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
 	if _, err := g.Published(0, []float64{0, 1}, 0); !errors.Is(err, ErrIterations) {
@@ -504,7 +504,7 @@ func TestNoAllocation(t *testing.T) {
 		runs := map[string]func(){
 			"Published": func() { first(w.Published(cost, p, e, eps, 100)) },
 			"Converged": func() { first(w.Converged(cost, p, e, eps, nil)) },
-			"Greedy":    func() { selectAll(t, &g, g.Converged, columns, demand, eps, 4) },
+			"Greedy":    func() { selectAll(t, &g, func(c int, cost []float64) (Result, error) { return g.Converged(c, cost, math.NaN()) }, columns, demand, eps, 4) },
 		}
 		for name, run := range runs {
 			if got := testing.AllocsPerRun(3, run); got != 0 {

@@ -1,6 +1,9 @@
 package ot
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Greedy evaluates W_ε(P, E_{S∪c}) for many candidates c over one growing selection S, as Algorithm 1 needs it: P is
 // the demand over n candidates, E the uniform marginal over the selected ones, and a column holds the costs of all n
@@ -69,14 +72,20 @@ func (g *Greedy) Potentials(dst []float64) []float64 {
 
 // Converged returns W of the optimal entropic plan between P and the uniform marginal on S∪c, as
 // [Workspace.Converged] does. cost is the column of c, length n, the same whenever c is named between two Resets;
-// c is in [0,n). Errors: [ErrShape], [ErrNotFinite], [ErrNotConverged].
-func (g *Greedy) Converged(c int, cost []float64) (Result, error) {
+// c is in [0,n). start is a potential of c near the solution, beside [Greedy.Potentials] of S and in the unit of the
+// costs; NaN has it estimated. Errors: [ErrShape], [ErrNotFinite], [ErrNotConverged].
+func (g *Greedy) Converged(c int, cost []float64, start float64) (Result, error) {
 	if err := g.extend(c, cost); err != nil {
 		return Result{}, err
 	}
 	w := &g.work
-	copy(w.h, g.warm)
-	r, err := w.converged(len(g.warm), w.cols)
+	known := copy(w.h, g.warm)
+	if known == g.selected && known > 0 && math.Abs(start) <= math.MaxFloat64 {
+		w.h[known] = start / w.eps
+		centre(w.h)
+		known++
+	}
+	r, err := w.converged(known, w.cols)
 	if err == nil {
 		g.solved[c] = true
 		copy(g.duals[c*w.cols:(c+1)*w.cols], w.h)

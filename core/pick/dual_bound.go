@@ -2,6 +2,10 @@ package pick
 
 import "math"
 
+// marginalSlack is what a solved plan can cost less than the bound, because its row marginals are off by up to
+// [ot.Tolerance] and no cost exceeds 2; rounded up to a tie.
+const marginalSlack = tieTolerance
+
 // dualBound bounds W(S∪c) from below by weak duality. Every plan between P and the uniform marginal on S∪c, s' of
 // them, costs at least
 //
@@ -50,20 +54,44 @@ func (b *dualBound) settle() {
 	}
 }
 
-// below returns a lower bound of W(S∪c) for the c whose cosines are given.
-func (b *dualBound) below(column []float64) float64 {
-	low, high := math.Inf(1), math.Inf(-1)
+// below returns a lower bound of W(S∪c), as a solve computes it, for the c whose cosines are given, and c's potential.
+func (b *dualBound) below(column []float64) (bound, potential float64) {
+	potential = b.share(b.exceed(column))
+	return b.served + b.relief(potential) + (b.prices+potential)/b.size - marginalSlack, potential
+}
+
+// exceed sets excess and returns its range.
+func (b *dualBound) exceed(column []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	reach, excess := b.reach[:len(column)], b.excess[:len(column)]
 	for i, x := range column {
-		d := 1 - x - b.reach[i]
-		b.excess[i] = d
-		low, high = min(low, d), max(high, d)
+		d := 1 - x - reach[i]
+		excess[i] = d
+		if d < low {
+			low = d
+		}
+		if d > high {
+			high = d
+		}
 	}
-	potential := b.share(low, high)
-	relief := 0.0
-	for i, d := range b.excess {
-		relief += b.demand[i] * min(0, d-potential)
+	return low, high
+}
+
+// relief returns Σ_i P_i·min(0, M_ic − a_i − potential). min(0,x) is computed as (x−|x|)/2, which needs no branch.
+func (b *dualBound) relief(potential float64) float64 {
+	n := len(b.excess) &^ 1
+	var s0, s1 float64
+	for i := 0; i < n; i += 2 {
+		d, p := b.excess[i:i+2:i+2], b.demand[i:i+2:i+2]
+		x0, x1 := d[0]-potential, d[1]-potential
+		s0 += p[0] * (x0 - math.Abs(x0))
+		s1 += p[1] * (x1 - math.Abs(x1))
 	}
-	return b.served + relief + (b.prices+potential)/b.size
+	for i := n; i < len(b.excess); i++ {
+		x := b.excess[i] - potential
+		s0 += b.demand[i] * (x - math.Abs(x))
+	}
+	return (s0 + s1) / 2
 }
 
 // share returns about the largest potential at which c serves no more than 1/s' of the demand. Any value is valid; a
@@ -75,8 +103,9 @@ func (b *dualBound) share(low, high float64) float64 {
 	}
 	var mass [bins]float64
 	scale := (bins - 1) / (high - low)
+	demand := b.demand[:len(b.excess)]
 	for i, d := range b.excess {
-		mass[int((d-low)*scale)&(bins-1)] += b.demand[i]
+		mass[int((d-low)*scale)&(bins-1)] += demand[i]
 	}
 	left := 1 / b.size
 	for bin, m := range mass {

@@ -3,6 +3,7 @@ package pick
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/georag/georag/core/ot"
 )
@@ -81,6 +82,8 @@ type georag struct {
 	gate    []float64
 	w       []float64 // W of S∪c where solved
 	state   []state
+	start   []float64 // potential of c that gave the dual bound, NaN without
+	queue   queue
 	current float64 // W of S
 	log     bool    // some solve left the kernel domain
 }
@@ -133,7 +136,7 @@ func (g *georag) reset(p *Problem) error {
 	n := p.Len()
 	g.columns.reset(p.Similarity)
 	g.gain, g.gate, g.w, g.cost = rows(g.gain, n), rows(g.gate, n), rows(g.w, n), rows(g.cost, n)
-	g.state, g.demand = rows(g.state, n), rows(g.demand, n)
+	g.state, g.demand, g.start = rows(g.state, n), rows(g.demand, n), rows(g.start, n)
 	g.current, g.log = 1, false
 	for i := range g.gate {
 		g.gate[i] = 1
@@ -220,44 +223,41 @@ func (g *georag) scoreAll(ctx context.Context) error {
 func (g *georag) scorePromising(ctx context.Context) error {
 	for c := range g.gain {
 		if g.gain[c] != out {
-			g.gain[c], g.state[c] = g.factor(c)*g.bounds.guess(c, g.current), guessed
+			g.gain[c], g.state[c], g.start[c] = g.factor(c)*g.bounds.guess(c, g.current), guessed, math.NaN()
 		}
 	}
+	g.queue.fill(g.gain)
 	best, second := out, out
-	for {
-		c := g.mostPromising(max(second-tieTolerance, tieTolerance))
-		switch {
-		case c < 0:
-			return nil
-		case g.state[c] == guessed:
-			g.gain[c] = g.factor(c) * g.bounds.sharpen(c, g.columns.at(c), g.current)
-			g.state[c] = bounded
-			continue
-		case g.state[c] == bounded:
-			below := g.dual.below(g.columns.at(c))
-			g.gain[c], g.state[c] = min(g.gain[c], g.factor(c)*(g.current-below)), priced
+	for g.queue.len() > 0 {
+		c := g.queue.top()
+		if g.gain[c] < max(second-tieTolerance, tieTolerance) {
+			break
+		}
+		if g.state[c] != priced {
+			g.sharpen(c)
+			g.queue.lowered()
 			continue
 		}
 		if err := g.solve(ctx, c); err != nil {
 			return err
 		}
-		if x := g.gain[c]; x > best {
-			best, second = x, best
-		} else {
-			second = max(second, x)
-		}
+		g.queue.pop()
+		best, second = ranked(g.gain[c], best, second)
 	}
+	return nil
 }
 
-// mostPromising returns the candidate with the largest bound of at least floor that is not solved, -1 without one.
-func (g *georag) mostPromising(floor float64) int {
-	row := -1
-	for c, x := range g.gain {
-		if x >= floor && g.state[c] != solved {
-			row, floor = c, x
-		}
+// sharpen lowers the bound of a candidate to the next sharper one.
+func (g *georag) sharpen(c int) {
+	column := g.columns.at(c)
+	if g.state[c] == guessed {
+		g.gain[c] = min(g.gain[c], g.factor(c)*g.bounds.sharpen(c, column, g.current))
+		g.state[c] = bounded
+		return
 	}
-	return row
+	below, potential := g.dual.below(column)
+	g.gain[c], g.start[c] = min(g.gain[c], g.factor(c)*(g.current-below)), potential
+	g.state[c] = priced
 }
 
 // factor is what multiplies ΔW.
@@ -281,7 +281,7 @@ func (g *georag) solve(ctx context.Context, c int) error {
 	if cost := g.costs(c); g.o.Sinkhorn == Published {
 		result, err = g.solver.Published(c, cost, g.o.Iterations)
 	} else {
-		result, err = g.solver.Converged(c, cost)
+		result, err = g.solver.Converged(c, cost, g.start[c])
 	}
 	if err != nil {
 		return fmt.Errorf("core/pick: georag: %w", err)
@@ -364,6 +364,7 @@ func (g *georag) price(r *Result) {
 // settle adds c to the transport problem and makes W(S∪c) the current cost.
 func (g *georag) settle(c int) error {
 	if g.state[c] != solved {
+		g.start[c] = math.NaN()
 		if err := g.solve(context.Background(), c); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Reasons why a vector cannot take part in a selection. They are wrapped by [Check].
@@ -43,15 +44,13 @@ func Check(v []float32, dim int) error {
 	if len(v) == 0 || (dim > 0 && len(v) != dim) {
 		return fmt.Errorf("core/vec: %w: got %d, want %d", ErrDimension, len(v), dim)
 	}
-	zero := true
-	for i, x := range v {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("core/vec: %w: component %d is %v", ErrNotFinite, i, x)
-		}
-		zero = zero && x == 0
-	}
-	if zero || Norm(v) == 0 {
+	// Squares of float32 neither overflow nor vanish in float64, so the sum of them tells of every component.
+	switch square := Dot(v, v); {
+	case square == 0:
 		return fmt.Errorf("core/vec: %w", ErrZero)
+	case !(square <= math.MaxFloat64):
+		i := slices.IndexFunc(v, func(x float32) bool { return !(math.Abs(float64(x)) <= math.MaxFloat32) })
+		return fmt.Errorf("core/vec: %w: component %d is %v", ErrNotFinite, i, v[i])
 	}
 	return nil
 }
