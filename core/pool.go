@@ -31,7 +31,7 @@ func (r *selection) pool(plan Plan, found SearchResult) (*pool, error) {
 	p := &pool{row: make(map[ID]int), dim: len(plan.question)}
 	main := r.admit(p, found.Candidates)
 	if r.settings.Pool.Union() {
-		r.admitOutside(p, found)
+		r.admitOutside(p, found, p.lowestScore())
 	}
 	if len(p.candidates) == 0 && len(found.Candidates) > 0 {
 		return nil, fmt.Errorf("core: %w: none of %d candidates came with a usable stored vector: %s",
@@ -68,23 +68,35 @@ func usable(c Candidate, dim int) error {
 	if c.Vector == nil {
 		return ErrNoVectors
 	}
+	// The vector first: a score that is not finite is most often its consequence.
+	if err := vec.Check(c.Vector, dim); err != nil {
+		return err
+	}
 	if math.IsNaN(c.Score) || math.IsInf(c.Score, 0) {
 		return fmt.Errorf("%w: score is %v", ErrNotFinite, c.Score)
 	}
-	return vec.Check(c.Vector, dim)
+	return nil
+}
+
+// lowestScore is that of the candidates admitted so far; 0 where there is none.
+func (p *pool) lowestScore() float64 {
+	if len(p.candidates) == 0 {
+		return 0
+	}
+	lowest := math.Inf(1)
+	for _, c := range p.candidates {
+		lowest = min(lowest, c.Score)
+	}
+	return lowest
 }
 
 // admitOutside adds the hits of the sub-queries beyond the main candidates. Their score against a sub-query says
-// nothing about the question, so they get the lowest main score, the most that the store would have given them.
-func (r *selection) admitOutside(p *pool, found SearchResult) {
-	lowest := math.Inf(1)
+// nothing about the question, so they get the lowest of the admitted main scores, the most that the store would have
+// given them. A score that is set aside as not finite must not become theirs.
+func (r *selection) admitOutside(p *pool, found SearchResult, lowest float64) {
 	seen := make(map[ID]bool)
 	for _, c := range found.Candidates {
 		seen[c.ID] = true
-		lowest = min(lowest, c.Score)
-	}
-	if math.IsInf(lowest, 1) {
-		lowest = 0
 	}
 	var outside []Candidate
 	for _, result := range found.SubQueries {

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -78,6 +79,33 @@ func TestTooManySubQueriesAreRefused(t *testing.T) {
 		more.SubQueries = append(slices.Clone(q.SubQueries), q.SubQueries[0])
 		if _, err := stage.Select(context.Background(), more); !errors.Is(err, core.ErrInvalid) {
 			t.Errorf("%d sub-queries, max-min %v: %v", len(more.SubQueries), maxMin, err)
+		}
+	}
+}
+
+// badScore is a memory whose nearest candidate comes with a score that is not finite.
+type badScore struct {
+	*memory
+	score float64
+}
+
+func (b badScore) Search(ctx context.Context, req core.SearchRequest) (core.SearchResult, error) {
+	found, err := b.memory.Search(ctx, req)
+	found.Candidates[0].Score = b.score
+	return found, err
+}
+
+// TestUnusableScoreSparesTheHitsOutside: hits beyond the main candidates compete with the lowest main score, and one
+// that is not finite sets aside its own candidate only.
+func TestUnusableScoreSparesTheHitsOutside(t *testing.T) {
+	for _, score := range []float64{math.NaN(), math.Inf(-1), math.Inf(1)} {
+		m, q := world(1, 60, 6)
+		stage := core.Stage{Store: badScore{m, score}, Settings: core.DefaultPreset()}
+		stage.Settings.Candidates, stage.Settings.SubQueries.Depth = 10, 6
+		s := choose(t, stage, q)
+		if s.Trace.Outside == 0 || s.Trace.Candidates-s.Trace.Outside != 9 || len(s.Trace.Degraded) != 1 {
+			t.Errorf("score %v: %d candidates, %d of them outside, degraded %v; want 9 main ones and some outside, one set aside",
+				score, s.Trace.Candidates, s.Trace.Outside, s.Trace.Degraded)
 		}
 	}
 }

@@ -77,9 +77,17 @@ func (s Settings) Validate() error {
 	if !slices.Contains(SelectorNames(), s.Selector) {
 		return fmt.Errorf("core: %w: selector is %q, want one of %s", ErrInvalid, s.Selector, strings.Join(SelectorNames(), ", "))
 	}
-	for _, part := range []interface{ Validate() error }{s.Pool, s.Demand, s.Selectors, s.Filter} {
-		if err := part.Validate(); err != nil {
-			return fmt.Errorf("core: %w: %w", ErrInvalid, err)
+	// Pool and filter name their own keys; the packages below do not know under which section theirs stand.
+	for _, part := range []struct {
+		section string
+		options interface{ Validate() error }
+	}{{"", s.Pool}, {"demand", s.Demand}, {"selectors", s.Selectors}, {"", s.Filter}} {
+		err := part.options.Validate()
+		if err != nil && part.section != "" {
+			err = fmt.Errorf("core: %w: %s: %w", ErrInvalid, part.section, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

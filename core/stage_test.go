@@ -139,7 +139,7 @@ func trace(t *testing.T, s core.Selection) string {
 }
 
 func TestFaultsAreDegradedOrErrorsButNeverSilent(t *testing.T) {
-	nan := float32(math.NaN())
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
 		name   string
 		change func(*memory, *core.Query, *core.Settings)
@@ -154,6 +154,22 @@ func TestFaultsAreDegradedOrErrorsButNeverSilent(t *testing.T) {
 		}, core.ReasonSubQueryFailed, nil, 5},
 		{"fewer than k", func(m *memory, _ *core.Query, _ *core.Settings) { m.passages = m.passages[:3] }, core.ReasonFewerThanK, nil, 3},
 		{"zero vector", func(m *memory, _ *core.Query, _ *core.Settings) { m.passages[0].Vector = make([]float32, 8) }, core.ReasonCandidate, nil, 5},
+		{"NaN in a stored vector", func(m *memory, _ *core.Query, _ *core.Settings) {
+			m.passages[0].Vector = []float32{1, nan, 0, 0, 0, 0, 0, 0}
+		}, core.ReasonCandidate, nil, 5},
+		{"infinite stored vector", func(m *memory, _ *core.Query, _ *core.Settings) {
+			m.passages[0].Vector = []float32{inf, 0, 0, 0, 0, 0, 0, 0}
+		}, core.ReasonCandidate, nil, 5},
+		{"missing stored vector", func(m *memory, _ *core.Query, _ *core.Settings) { m.passages[0].Vector = nil }, core.ReasonCandidate, nil, 5},
+		{"no stored vector at all", func(m *memory, _ *core.Query, _ *core.Settings) {
+			for i := range m.passages {
+				m.passages[i].Vector = nil
+			}
+		}, "", core.ErrNoVectors, 0},
+		{"zero vector under strict", func(m *memory, _ *core.Query, s *core.Settings) {
+			m.passages[0].Vector, s.Strict = make([]float32, 8), true
+		}, "", core.ErrStrict, 0},
+		{"negative k", func(_ *memory, _ *core.Query, s *core.Settings) { s.K = -1 }, "", core.ErrInvalid, 0},
 		{"wrong dimension", func(m *memory, _ *core.Query, _ *core.Settings) { m.passages[0].Vector = make([]float32, 7) }, core.ReasonCandidate, nil, 5},
 		{"same id twice", func(m *memory, _ *core.Query, _ *core.Settings) { m.passages = append(m.passages, m.passages[0]) }, core.ReasonDuplicateID, nil, 5},
 		{"strict", func(_ *memory, q *core.Query, s *core.Settings) { q.SubQueries = nil; s.Strict = true }, "", core.ErrStrict, 0},

@@ -99,6 +99,22 @@ func checkComplaint(t *testing.T, s *Store, err, target error, want string) {
 	if !errors.Is(err, target) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error is %v, want one that wraps %v and says %q", err, target, want)
 	}
+	if err != nil && strings.Count(err.Error(), "adapters/flat: ") != 1 {
+		t.Errorf("error %q does not name the package once", err)
+	}
+}
+
+// TestUnknownFieldsAreNamedOnce: one that a setting names and one that a filter names.
+func TestUnknownFieldsAreNamedOnce(t *testing.T) {
+	dir := folderOf(t, map[string][]byte{linesFile: []byte("{\"id\":1,\"t\":\"a\"}\n"), vectorsFile: matrix(1, 3)})
+	for _, cfg := range []Config{{Dir: dir, TenantKey: "absent"}, {Dir: dir, TextField: "absent"}} {
+		s, err := Open(cfg)
+		checkComplaint(t, s, err, core.ErrNotFound, `field "absent"; there are t`)
+	}
+	s := mustOpen(t, Config{Dir: dir})
+	defer s.Close()
+	_, err := s.Search(t.Context(), core.SearchRequest{Vector: []float32{1, 0, 0}, K: 1, Scope: core.Scope{Filter: "absent=1"}})
+	checkComplaint(t, nil, err, core.ErrNotFound, `filter "absent=1": not found: no passage has the field "absent"; there are t`)
 }
 
 func TestFolderThatDoesNotExist(t *testing.T) {

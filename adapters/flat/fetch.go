@@ -67,6 +67,7 @@ func (s *Store) Scan(ctx context.Context, scope core.Scope, limit int, yield fun
 		if err != nil {
 			return err
 		}
+		clear(read.seen) // no row comes twice, and a scan may be of millions
 		if !yield(c) {
 			return nil
 		}

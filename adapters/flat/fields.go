@@ -22,7 +22,7 @@ func (f fieldNames) check(what, name string) error {
 	if _, known := f[name]; known || len(f) >= maxFieldNames {
 		return nil
 	}
-	return fmt.Errorf("adapters/flat: %w: no passage has the %s %q; there are %s", core.ErrNotFound, what, name, strings.Join(f.sorted(), ", "))
+	return fmt.Errorf("%w: no passage has the %s %q; there are %s", core.ErrNotFound, what, name, strings.Join(f.sorted(), ", "))
 }
 
 func (f fieldNames) sorted() []string { return slices.Sorted(maps.Keys(f)) }

@@ -82,7 +82,7 @@ func (s *Store) filter(text string, admitted rows) ([]int32, error) {
 	for _, c := range conditions {
 		if c.field != idField {
 			if err := s.fields.check("field", c.field); err != nil {
-				return nil, fmt.Errorf("filter %.200q: %w", text, err)
+				return nil, fmt.Errorf("adapters/flat: filter %.200q: %w", text, err)
 			}
 		}
 	}

@@ -212,3 +212,36 @@ func TestUnsupportedScopes(t *testing.T) {
 		}
 	}
 }
+
+// TestScanKeepsNothing: what a scan has yielded can be collected, so that its memory does not grow with the index.
+func TestScanKeepsNothing(t *testing.T) {
+	const n, dim = 4000, 256
+	store, err := OpenFS(many(n, dim, false), ".", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	live := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var before, after uint64
+	row := 0
+	err = store.Scan(t.Context(), core.Scope{}, 0, func(core.Candidate) bool {
+		switch row++; row {
+		case 100:
+			before = live()
+		case n - 100:
+			after = live()
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if vectors := uint64(n * dim * 4); after > before+vectors/4 {
+		t.Errorf("the heap grew from %d to %d bytes over a scan of %d bytes of vectors", before, after, vectors)
+	}
+}

@@ -81,17 +81,18 @@ func (o Options) Validate() error {
 		name  string
 		value float64
 		ok    bool
+		want  string
 	}{
-		{"alpha", o.Alpha, o.Alpha >= 0},
-		{"beta", o.Beta, o.Beta >= 0},
-		{"likelihood_temperature", o.LikelihoodTemperature, o.LikelihoodTemperature > 0},
-		{"prior_temperature", o.PriorTemperature, o.PriorTemperature > 0},
-		{"quality_threshold", o.QualityThreshold, o.QualityThreshold >= 0 && o.QualityThreshold <= 1},
-		{"question_weight", o.QuestionWeight, o.QuestionWeight >= 0 && o.QuestionWeight < 1},
-		{"drift_threshold", o.DriftThreshold, o.DriftThreshold >= 0 && o.DriftThreshold <= 1},
+		{"alpha", o.Alpha, o.Alpha >= 0, "0 or more"},
+		{"beta", o.Beta, o.Beta >= 0, "0 or more"},
+		{"likelihood_temperature", o.LikelihoodTemperature, o.LikelihoodTemperature > 0, "more than 0"},
+		{"prior_temperature", o.PriorTemperature, o.PriorTemperature > 0, "more than 0"},
+		{"quality_threshold", o.QualityThreshold, o.QualityThreshold >= 0 && o.QualityThreshold <= 1, "0 to 1"},
+		{"question_weight", o.QuestionWeight, o.QuestionWeight >= 0 && o.QuestionWeight < 1, "0 to below 1"},
+		{"drift_threshold", o.DriftThreshold, o.DriftThreshold >= 0 && o.DriftThreshold <= 1, "0 to 1"},
 	} {
 		if !number.ok || math.IsInf(number.value, 0) {
-			return fmt.Errorf("core/demand: %w: %s is %v", ErrOption, number.name, number.value)
+			return fmt.Errorf("core/demand: %w: %s is %v, want %s", ErrOption, number.name, number.value, number.want)
 		}
 	}
 	if o.Alpha == 0 && o.Beta == 0 {
