@@ -1,7 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 
-.PHONY: build demo test race bench bench-ricci verify
+.PHONY: build demo test integrations langchaingo eino race bench bench-ricci verify
 
 build:
 	go build -o bin/georag ./cmd/georag
@@ -14,6 +14,13 @@ demo: build
 test: verify
 	@go run ./internal/milvusserver/cmd -- go test -json ./... | go run ./internal/testreport
 	@go test -run '^$$' -bench . -benchtime 1x ./... > /dev/null
+	@$(MAKE) --no-print-directory langchaingo
+
+# The modules for other frameworks. Eino brings some forty packages of its own, so it is not part of every test.
+integrations: langchaingo eino
+
+langchaingo eino:
+	cd integrations/$@ && go vet ./... && go test ./...
 
 race:
 	go test -race ./...
