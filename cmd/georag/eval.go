@@ -33,7 +33,7 @@ type evalFlags struct {
 	ablate          bool
 	duplicates      []string
 	corrupt         []string
-	half            string
+	half, trec      string
 	sweep           string
 }
 
@@ -71,6 +71,7 @@ duplicates among the passages, and sub-queries that are missing, belong to other
 	flags.StringSliceVar(&f.pools, "pools", nil, "pools to compare; the default is the preset's or that of --pool")
 	flags.BoolVar(&f.ablate, "ablate", false, "change one part of the method at a time")
 	flags.StringSliceVar(&f.duplicates, "duplicates", nil, "percentages of near-duplicates to add to the passages, one table each")
+	flags.StringVar(&f.trec, "trec", "", "also write qrels.txt and a TREC run of each selector into this folder")
 	flags.StringVar(&f.half, "half", "", "use every other question only, first or second: choose settings on one half, report on the other")
 	flags.StringVar(&f.sweep, "sweep", "", "compare the values of one setting, as KEY=VALUE,VALUE,... (filter.tau_percentile=25,50,75)")
 	flags.StringSliceVar(&f.corrupt, "corrupt", nil, "corrupt half of the sub-queries: drop, shuffle, duplicate; one table each")
@@ -91,7 +92,7 @@ func (f *evalFlags) run(cmd *cobra.Command, s streams) error {
 		return err
 	}
 	defer open.Close()
-	e := evaluation{s: s, stage: stage, asked: asked}
+	e := evaluation{s: s, stage: stage, asked: asked, trec: f.trec}
 	if c.Answerer != nil {
 		answerer, err := openai.NewAnswerer(*c.Answerer)
 		if err != nil {
@@ -234,6 +235,7 @@ type evaluation struct {
 	stage core.Stage
 	asked []questions.Question
 	rows  []evaluate.Row
+	trec  string // folder for TREC runs, "" for none
 	// answer asks a model, where one is configured.
 	answer func(ctx context.Context, question string, passages []string) (string, error)
 }
@@ -271,6 +273,11 @@ func (e *evaluation) compareOn(ctx context.Context, plan evaluate.Plan, conditio
 	}
 	writeRows(e.s.out, rows)
 	writeDegraded(e.s.out, plan.Variants, scores)
+	if e.trec != "" {
+		if err := writeTREC(e.trec, plan.Questions, plan.Variants, scores); err != nil {
+			return err
+		}
+	}
 	e.rows = append(e.rows, rows...)
 	return nil
 }
