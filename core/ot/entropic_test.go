@@ -504,7 +504,9 @@ func TestNoAllocation(t *testing.T) {
 		runs := map[string]func(){
 			"Published": func() { first(w.Published(cost, p, e, eps, 100)) },
 			"Converged": func() { first(w.Converged(cost, p, e, eps, nil)) },
-			"Greedy":    func() { selectAll(t, &g, func(c int, cost []float64) (Result, error) { return g.Converged(c, cost, math.NaN()) }, columns, demand, eps, 4) },
+			"Greedy": func() {
+				selectAll(t, &g, func(c int, cost []float64) (Result, error) { return g.Converged(c, cost, math.NaN()) }, columns, demand, eps, 4)
+			},
 		}
 		for name, run := range runs {
 			if got := testing.AllocsPerRun(3, run); got != 0 {
