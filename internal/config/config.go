@@ -69,8 +69,11 @@ func (v *Values) loadFile(l Layers, known keys) error {
 		}
 		return fmt.Errorf("internal/config: %w: %w", core.ErrInvalid, err)
 	}
-	if err := v.layers.Load(rawbytes.Provider(content), yaml.Parser()); err != nil {
-		return fmt.Errorf("internal/config: %s: %w: %w", l.File, core.ErrInvalid, err)
+	if err = checkDocument(content, known); err == nil {
+		err = v.layers.Load(rawbytes.Provider(content), yaml.Parser())
+	}
+	if err != nil {
+		return fmt.Errorf("internal/config: %s: %w: %w", l.File, core.ErrInvalid, oneLine(err))
 	}
 	for key, value := range v.layers.All() {
 		if err := known.check(key, value); err != nil {

@@ -108,6 +108,25 @@ func TestWrongContentNamesKeyAndNearest(t *testing.T) {
 		{"k: 1\nk: 2", nil, "k"},
 		{"k: [1", nil, "georag.yaml"},
 		{"- k", nil, "georag.yaml"},
+		{"K: 3", nil, "unknown key K; did you mean k?"},
+		{"k: [5]", nil, "k: [5] is no integer"},
+		{"k: true", nil, "k: true is no integer"},
+		{"lambda: [x]", nil, "lambda: [x] is no number"},
+		{"server: {addr: [a]}", nil, "server.addr: [a] is no text"},
+		{"gate: 3", nil, "gate: 3 is neither true nor false"},
+		{"server: {timeout: soon}", nil, `server.timeout: "soon" is no duration: write it with a unit`},
+		{"server.addr: x", nil, "line 1: server.addr is a dotted key: write server: and below it addr:"},
+		{"k: 1\n---\nk: 2", nil, "line 3: a second document begins"},
+		{"k: 1\n---\n{", nil, "georag.yaml"},
+		{"null: 3", nil, "line 1: a key has no name"},
+		{"'': 3", nil, "line 1: a key has no name"},
+		{"server:\n  ~: 3", nil, "line 2: a key has no name"},
+		{"- k", nil, "line 1: want keys and values"},
+		{"hello", nil, "line 1: want keys and values"},
+		{"k: 1\nk: 2", nil, `line 2: mapping key "k" already defined at line 1`},
+		{"\tk: 1", nil, "georag.yaml"},
+		{"", []string{"GEORAG_SERVER=x"}, "unknown variable GEORAG_SERVER"},
+		{"", []string{"GEORAG_K="}, `k: "" is no integer`},
 		{"", []string{"GEORAG_LAMDA=sk-secret"}, "unknown variable GEORAG_LAMDA; did you mean GEORAG_LAMBDA?"},
 		{"", []string{"GEORAG_K=x"}, `"x" is no integer`},
 	} {
@@ -115,9 +134,29 @@ func TestWrongContentNamesKeyAndNearest(t *testing.T) {
 		if !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q %v: error %v does not say %q", c.yaml, c.environ, err, c.want)
 		}
+		if err != nil && (strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), "invalid") != 1) {
+			t.Errorf("%q %v: error %q is not one line that says invalid once", c.yaml, c.environ, err)
+		}
 		if err != nil && strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("the value of an unknown variable shows: %v", err)
 		}
+	}
+}
+
+// TestNoFarSuggestion: what resembles nothing gets no suggestion.
+func TestNoFarSuggestion(t *testing.T) {
+	for _, variable := range []string{"GEORAG_API_TOKEN=x", "GEORAG_WHATEVER=x"} {
+		if _, err := read(t, "", []string{variable}, nil); err == nil || strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("%s: %v", variable, err)
+		}
+	}
+}
+
+// TestFileOfOneDocument: marks of a document's beginning and end are no second one, and a free map has free names.
+func TestFileOfOneDocument(t *testing.T) {
+	got, err := read(t, "---\nk: 3\nlabels: {a.b: c}\n---\n", nil, nil)
+	if err != nil || got.K != 3 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

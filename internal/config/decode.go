@@ -27,18 +27,36 @@ func decode(values map[string]any, target any) error {
 		return fmt.Errorf("internal/config: %w", err)
 	}
 	if err := decoder.Decode(values); err != nil {
-		return fmt.Errorf("internal/config: %w: %s", core.ErrInvalid, firstLine(err))
+		return fmt.Errorf("internal/config: %w: %s", core.ErrInvalid, complaint(err))
 	}
 	return nil
 }
 
-// firstLine is the first of the decoder's complaints, which it lists one a line.
-func firstLine(err error) string {
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {
-		return joined.Unwrap()[0].Error()
+// complaint is the first of the decoder's complaints, by key and in words that are not Go's.
+func complaint(err error) string {
+	var at *mapstructure.DecodeError
+	if !errors.As(err, &at) {
+		return err.Error()
 	}
-	return err.Error()
+	if wrong := (*mapstructure.UnconvertibleTypeError)(nil); errors.As(at, &wrong) {
+		return fmt.Sprintf("%s: %v is %s", at.Name(), wrong.Value, not(wrong.Expected.Type()))
+	}
+	return fmt.Sprintf("%s: %s", at.Name(), at.Unwrap())
+}
+
+// not says what a value is not that cannot become a t.
+func not(t reflect.Type) string {
+	switch kind := t.Kind(); {
+	case integer(kind):
+		return "no integer"
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		return "no number"
+	case kind == reflect.Bool:
+		return "neither true nor false"
+	case kind == reflect.String:
+		return "no text"
+	}
+	return "of another kind than what stands here"
 }
 
 func durationHook(from, to reflect.Type, value any) (any, error) {
@@ -46,7 +64,10 @@ func durationHook(from, to reflect.Type, value any) (any, error) {
 		return value, nil
 	}
 	if text, ok := value.(string); ok {
-		return time.ParseDuration(text)
+		if duration, err := time.ParseDuration(text); err == nil {
+			return duration, nil
+		}
+		value = strconv.Quote(text)
 	}
 	if number, ok := value.(int); ok && number == 0 {
 		return time.Duration(0), nil

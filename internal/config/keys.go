@@ -91,12 +91,14 @@ func (k keys) belowMap(key string) bool {
 	return false
 }
 
-// suggest names the nearest known key: by its last part where that exists elsewhere, else by edit distance.
+// suggest names the nearest known key: by its last part where that exists elsewhere, else by edit distance, of which
+// a third of the key is the most that is still a likely slip. Capitals do not count.
 func (k keys) suggest(key string) string {
-	best, least := "", len(key)/2+1
+	best, least := "", len(strings.TrimPrefix(key, prefix))/3+1
+	key = strings.ToLower(key)
 	last := key[strings.LastIndex(key, delimiter)+1:]
 	for _, path := range slices.Sorted(maps.Keys(k)) {
-		distance := levenshtein.ComputeDistance(key, path)
+		distance := levenshtein.ComputeDistance(key, strings.ToLower(path))
 		if path[strings.LastIndex(path, delimiter)+1:] == last {
 			distance = min(distance, 1)
 		}
