@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -299,5 +300,33 @@ func TestConfig(t *testing.T) {
 	wrong.Settings.K = 0
 	if _, err := mcp.New(wrong, mcp.Config{}); !errors.Is(err, core.ErrInvalid) {
 		t.Errorf("k = 0: %v", err)
+	}
+}
+
+// TestServeEnds by itself when the context ends, though the client keeps the connection open.
+func TestServeEnds(t *testing.T) {
+	server, err := mcp.New(stage(&winds{}), mcp.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, client := io.Pipe()
+	defer client.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, in, io.Discard) }()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServeRefusesLongMessages rather than holding them in memory.
+func TestServeRefusesLongMessages(t *testing.T) {
+	server, err := mcp.New(stage(&winds{}), mcp.Config{Message: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Serve(t.Context(), strings.NewReader(strings.Repeat("x", 1<<16)), io.Discard); err == nil {
+		t.Error("a line without end is no error")
 	}
 }
