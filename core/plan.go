@@ -52,9 +52,12 @@ func (r *selection) writeSubQueries(q Query) []SubQuery {
 	}
 	r.trace.Models.Writer = r.Planner.Writer.Model()
 	written, err := r.Planner.Writer.WriteSubQueries(r.ctx, q.Text, r.settings.SubQueries.Write)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.degrade(ReasonNoSubQueries, "writer: %v", err)
-	} else if written.Degraded != "" {
+	case written.Degraded != "" && len(written.Texts) == 0:
+		r.degrade(ReasonNoSubQueries, "writer: %s", written.Degraded)
+	case written.Degraded != "":
 		r.degrade(ReasonFewSubQueries, "writer: %s", written.Degraded)
 	}
 	var subQueries []SubQuery

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,8 @@ var errUnwell = errors.New("something has to be changed")
 // unwell is errUnwell with its cause, which was printed already and tells the exit code.
 type unwell struct{ cause error }
 
-func (unwell) Error() string     { return errUnwell.Error() }
-func (u unwell) Unwrap() []error { return []error{errUnwell, u.cause} }
+func (unwell) Error() string   { return errUnwell.Error() }
+func (u unwell) Unwrap() error { return u.cause }
 
 // examination prints what it finds line by line, so that a step that hangs until its deadline shows where.
 type examination struct {
@@ -60,11 +61,15 @@ type examination struct {
 }
 
 func (e *examination) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) bool{e.describe, e.fetch, e.search, e.embed, e.write} {
+	for _, step := range []func(context.Context) bool{e.describe, e.fetch, e.search} {
 		if !step(ctx) {
-			break
+			break // what follows needs it
 		}
 	}
+	e.embed(ctx)
+	e.write(ctx)
+	e.imagine(ctx)
+	e.rerank(ctx)
 	if e.ill != nil {
 		return e.ill
 	}
@@ -78,9 +83,10 @@ func (e *examination) line(name, format string, values ...any) {
 
 // change says what keeps the stage from working and what to do.
 func (e *examination) change(err error, format string, values ...any) bool {
-	e.ill = errUnwell
+	if e.ill == nil {
+		e.ill = unwell{cmp.Or(err, errUnwell)} // the first trouble decides the exit code
+	}
 	if err != nil {
-		e.ill = unwell{err}
 		e.line("problem", "%v", err)
 	}
 	e.line("change", format, values...)
@@ -158,42 +164,6 @@ func (e *examination) search(ctx context.Context) bool {
 	if len(found.Candidates) > 0 && found.Candidates[0].Vector == nil {
 		return e.change(core.ErrNoVectors, "the search returns no vectors: georag selects by stored vectors, so the collection has to keep them")
 	}
-	return true
-}
-
-// embed asks the embedder for one vector and compares its dimension.
-func (e *examination) embed(ctx context.Context) bool {
-	embedder := e.stage.Planner.Embedder
-	if embedder == nil {
-		e.line("embedder", "none: queries have to bring their vectors")
-		return true
-	}
-	start := time.Now()
-	vectors, err := embedder.EmbedQueries(ctx, []string{"Does the embedder answer?"})
-	if err != nil {
-		return e.change(err, "%s", remedy(err))
-	}
-	if got := len(vectors[0]); e.d.Dimension > 0 && got != e.d.Dimension {
-		err := fmt.Errorf("%w: embedder %s gives %d dimensions and the collection has %d", core.ErrDimension, embedder.Model(), got, e.d.Dimension)
-		return e.change(err, "%s", remedy(err))
-	}
-	e.line("embedder", "%s, dimension %d, in %s", embedder.Model(), len(vectors[0]), milliseconds(time.Since(start)))
-	return true
-}
-
-// write asks the writer for sub-queries.
-func (e *examination) write(ctx context.Context) bool {
-	writer := e.stage.Planner.Writer
-	if writer == nil {
-		e.line("writer", "none: queries have to bring their sub-queries, or the demand is the question alone")
-		return true
-	}
-	start := time.Now()
-	written, err := writer.WriteSubQueries(ctx, "Who was vice president under the president who signed the Voting Rights Act?", e.stage.Settings.SubQueries.Write)
-	if err != nil {
-		return e.change(err, "%s", remedy(err))
-	}
-	e.line("writer", "%s, %d sub-queries in %s%s", writer.Model(), len(written.Texts), milliseconds(time.Since(start)), ifAny("; ", written.Degraded))
 	return true
 }
 

@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -22,94 +20,8 @@ import (
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/demo"
 	"github.com/georag/georag/internal/modelhttp"
-	"github.com/georag/georag/internal/questions"
+	"github.com/georag/georag/internal/modeltest"
 )
-
-// replay answers with what real models said: all-MiniLM-L6-v2 of each text of the demonstration, and the sub-queries
-// that a large model wrote for its questions.
-type replay struct {
-	asked   []questions.Question
-	vectors map[string][]float32
-}
-
-func newReplay(t *testing.T) *replay {
-	t.Helper()
-	asked, err := questions.OpenFS(demo.Files, "data")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &replay{asked: asked, vectors: map[string][]float32{}}
-	for _, q := range asked {
-		r.vectors[q.Text] = q.Vector
-		for j, text := range q.SubQueries {
-			r.vectors[text] = q.SubQueryVectors[j]
-		}
-	}
-	return r
-}
-
-func (r *replay) embeddings(w http.ResponseWriter, req *http.Request) {
-	var in struct{ Input []string }
-	_ = json.NewDecoder(req.Body).Decode(&in)
-	data := []map[string]any{}
-	for i, text := range in.Input {
-		v, ok := r.vectors[text]
-		if !ok {
-			http.Error(w, "no recording of "+text, http.StatusBadRequest)
-			return
-		}
-		data = append(data, map[string]any{"index": i, "embedding": v})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
-}
-
-func (r *replay) chat(w http.ResponseWriter, req *http.Request) {
-	var in struct{ Messages []struct{ Content string } }
-	_ = json.NewDecoder(req.Body).Decode(&in)
-	var user struct{ Question string }
-	_ = json.Unmarshal([]byte(in.Messages[1].Content), &user)
-	for _, q := range r.asked {
-		if q.Text == user.Question {
-			list, _ := json.Marshal(map[string]any{"sub_queries": q.SubQueries})
-			delta, _ := json.Marshal(string(list))
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", delta)
-		}
-	}
-}
-
-// scores gives each text its length, so that the longest is the best.
-func (r *replay) scores(w http.ResponseWriter, req *http.Request) {
-	var in struct{ Texts []string }
-	_ = json.NewDecoder(req.Body).Decode(&in)
-	if len(in.Texts) > 32 {
-		http.Error(w, `{"error":"batch size > maximum allowed batch size 32","error_type":"Validation"}`, http.StatusUnprocessableEntity)
-		return
-	}
-	ranks := []map[string]any{}
-	for i, text := range in.Texts {
-		ranks = append(ranks, map[string]any{"index": i, "score": float64(len(text)) / 1e4})
-	}
-	_ = json.NewEncoder(w).Encode(ranks)
-}
-
-// faults are the ways in which a server fails; nil hangs up the listener itself.
-var faults = map[string]http.HandlerFunc{
-	"nobody listens": nil,
-	"503":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-	"429":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
-	"401":            func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
-	"500 page": func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "<html>oops</html>", http.StatusInternalServerError)
-	},
-	"rubbish":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "\x00\x01 rubbish") },
-	"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-	"silent": func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-	},
-}
 
 func serve(t *testing.T, handler http.HandlerFunc) modelhttp.Config {
 	t.Helper()
@@ -147,7 +59,7 @@ func (s servers) stage(t *testing.T) *core.Stage {
 	}
 }
 
-func healthy(r *replay) servers { return servers{r.embeddings, r.chat, r.scores, nil} }
+func healthy(r *modeltest.Replay) servers { return servers{r.Embeddings, r.Chat, r.Scores, nil} }
 
 func reasons(s core.Selection) (codes []core.ReasonCode) {
 	for _, reason := range s.Trace.Degraded {
@@ -172,9 +84,9 @@ func degrades(t *testing.T, stage *core.Stage, q core.Query, code core.ReasonCod
 }
 
 // eachFault runs a test of every fault with the model servers that are otherwise healthy.
-func eachFault(t *testing.T, test func(t *testing.T, r *replay, name string, fault http.HandlerFunc)) {
-	r := newReplay(t)
-	for name, fault := range faults {
+func eachFault(t *testing.T, test func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc)) {
+	r := modeltest.New(t)
+	for name, fault := range modeltest.Faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, r, name, fault)
@@ -184,7 +96,7 @@ func eachFault(t *testing.T, test func(t *testing.T, r *replay, name string, fau
 
 // A plain question through all clients gives what the same question with its vectors at hand gives.
 func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
-	r := newReplay(t)
+	r := modeltest.New(t)
 	stage := healthy(r).stage(t)
 	models, err := cache.Open(cache.Config{})
 	if err != nil {
@@ -193,7 +105,7 @@ func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
 	defer models.Close()
 	cached := *stage
 	cached.Planner.Embedder, cached.Planner.Writer = models.Embedder(stage.Planner.Embedder), models.SubQueryWriter(stage.Planner.Writer)
-	for _, q := range r.asked {
+	for _, q := range r.Asked {
 		want, err := stage.Select(t.Context(), q.Query())
 		if err != nil {
 			t.Fatal(err)
@@ -208,37 +120,37 @@ func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
 			}
 		}
 	}
-	if s := models.Stats(); s.Calls != 2*int64(len(r.asked)) {
-		t.Errorf("%d calls for %d questions asked twice, want one to each model", s.Calls, len(r.asked))
+	if s := models.Stats(); s.Calls != 2*int64(len(r.Asked)) {
+		t.Errorf("%d calls for %d questions asked twice, want one to each model", s.Calls, len(r.Asked))
 	}
 }
 
 func TestWriterDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
-		stage := servers{r.embeddings, fault, r.scores, nil}.stage(t)
-		degrades(t, stage, core.Query{Text: r.asked[0].Text}, core.ReasonNoSubQueries)
+	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.Embeddings, fault, r.Scores, nil}.stage(t)
+		degrades(t, stage, core.Query{Text: r.Asked[0].Text}, core.ReasonNoSubQueries)
 	})
 }
 
 func TestEmbedderDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *replay, name string, fault http.HandlerFunc) {
-		stage := servers{fault, r.chat, r.scores, nil}.stage(t)
+	eachFault(t, func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc) {
+		stage := servers{fault, r.Chat, r.Scores, nil}.stage(t)
 		want, special := map[string]error{"401": core.ErrUnauthorized, "silent": context.DeadlineExceeded, "rubbish": openai.ErrAnswer}[name]
 		if !special {
 			want = core.ErrUnavailable
 		}
-		if s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text}); !errors.Is(err, want) || len(s.Items) > 0 {
+		if s, err := stage.Select(t.Context(), core.Query{Text: r.Asked[0].Text}); !errors.Is(err, want) || len(s.Items) > 0 {
 			t.Errorf("%d items, error %v, want %v", len(s.Items), err, want)
 		}
-		degrades(t, stage, core.Query{Text: r.asked[0].Text, Vector: r.asked[0].Vector}, core.ReasonNoSubQueries)
+		degrades(t, stage, core.Query{Text: r.Asked[0].Text, Vector: r.Asked[0].Vector}, core.ReasonNoSubQueries)
 	})
 }
 
 func TestReranker(t *testing.T) {
-	r := newReplay(t)
+	r := modeltest.New(t)
 	stage := healthy(r).stage(t)
 	stage.Settings.Selector = "rerank"
-	s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	s, err := stage.Select(t.Context(), core.Query{Text: r.Asked[0].Text})
 	if err != nil || len(s.Items) != 5 || len(s.Trace.Degraded) > 0 || s.Trace.Models.Reranker != "length" {
 		t.Fatalf("%d items, trace %+v, error %v", len(s.Items), s.Trace, err)
 	}
@@ -250,18 +162,18 @@ func TestReranker(t *testing.T) {
 		t.Errorf("not the longest first: %v", lengths)
 	}
 	stage.Settings.Filter.Name = core.FilterRicci
-	s, err = stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	s, err = stage.Select(t.Context(), core.Query{Text: r.Asked[0].Text})
 	if err != nil || s.Trace.Mode != "rerank" || s.Trace.Filter == nil {
 		t.Errorf("survivors of the filter: trace %+v, error %v", s.Trace, err)
 	}
 }
 
 func TestRerankerDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
-		stage := servers{r.embeddings, r.chat, fault, fault}.stage(t)
+	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.Embeddings, r.Chat, fault, fault}.stage(t)
 		for selector, below := range map[string]string{"rerank": "cosine", "smart": "dpp"} {
 			stage.Settings.Selector = selector
-			s := degrades(t, stage, core.Query{Text: r.asked[0].Text}, core.ReasonSelectorFellBack)
+			s := degrades(t, stage, core.Query{Text: r.Asked[0].Text}, core.ReasonSelectorFellBack)
 			if s.Trace.Mode != below {
 				t.Errorf("%s: %s answered, want %s", selector, s.Trace.Mode, below)
 			}
@@ -270,10 +182,10 @@ func TestRerankerDown(t *testing.T) {
 }
 
 func TestHyDEDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *replay, _ string, fault http.HandlerFunc) {
-		stage := servers{r.embeddings, fault, r.scores, nil}.stage(t)
+	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+		stage := servers{r.Embeddings, fault, r.Scores, nil}.stage(t)
 		stage.Settings.Pool = core.PoolHyDE
-		degrades(t, stage, r.asked[0].Query(), core.ReasonHyDE)
+		degrades(t, stage, r.Asked[0].Query(), core.ReasonHyDE)
 	})
 }
 
@@ -281,12 +193,9 @@ func TestHyDEDown(t *testing.T) {
 func TestTraceShowsNoKey(t *testing.T) {
 	const key = "stage-canary-03bc9d"
 	t.Setenv("GEORAG_TEST_KEY", key)
-	r := newReplay(t)
-	echo := func(w http.ResponseWriter, req *http.Request) {
-		http.Error(w, `{"error":{"message":"`+req.Header.Get("Authorization")+` is wrong"}}`, http.StatusUnauthorized)
-	}
-	stage := servers{r.embeddings, echo, echo, echo}.stage(t)
-	config := serve(t, echo)
+	r := modeltest.New(t)
+	stage := servers{r.Embeddings, modeltest.EchoKey, modeltest.EchoKey, modeltest.EchoKey}.stage(t)
+	config := serve(t, modeltest.EchoKey)
 	config.Env = "GEORAG_TEST_KEY"
 	writer, err1 := openai.NewSubQueryWriter(openai.WriterConfig{ChatConfig: openai.ChatConfig{Config: config, Model: "m"}})
 	reranker, err2 := rerank.New(rerank.Config{Config: config, API: rerank.APITEI})
@@ -296,7 +205,7 @@ func TestTraceShowsNoKey(t *testing.T) {
 	defer writer.Close()
 	defer reranker.Close()
 	stage.Planner.Writer, stage.Reranker, stage.Settings.Selector = writer, reranker, "rerank"
-	s, err := stage.Select(t.Context(), core.Query{Text: r.asked[0].Text})
+	s, err := stage.Select(t.Context(), core.Query{Text: r.Asked[0].Text})
 	if err != nil {
 		t.Fatal(err)
 	}

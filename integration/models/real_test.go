@@ -19,6 +19,7 @@ import (
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/core/vec"
 	"github.com/georag/georag/internal/modelhttp"
+	"github.com/georag/georag/internal/modeltest"
 	"github.com/georag/georag/internal/retry"
 )
 
@@ -69,8 +70,8 @@ func start(t *testing.T, kind, variable string) modelhttp.Config {
 // the stage selects with them what it does with those recorded.
 func TestRealEmbeddings(t *testing.T) {
 	config := start(t, "embeddings", embeddingsVariable)
-	recorded := newReplay(t)
-	first := recorded.asked[0]
+	recorded := modeltest.New(t)
+	first := recorded.Asked[0]
 	stage := healthy(recorded).stage(t)
 	stage.Settings.Timeout = time.Minute
 	want, err := stage.Select(t.Context(), first.Query())
