@@ -1,76 +1,46 @@
 package milvusproxy
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/georag/georag/internal/selectproxy"
 )
 
-// Deps are what the proxy works with.
-type Deps struct {
-	Selector *selectproxy.Selector
-	// Tenant that the caller of a request is bound to, "" for none; nil binds nobody.
-	Tenant func(context.Context) string
-	// Credentials of requests on their way to Milvus.
-	Credentials selectproxy.Credentials
-	Log         *slog.Logger // nil is [slog.Default]
-}
-
-// Endpoint is a route of the proxy, in the words of [http.ServeMux].
-type Endpoint struct {
-	Pattern string
-	Handler http.Handler
-}
-
 // REST is the proxy of Milvus's REST interface.
 type REST struct {
 	config  Config
-	deps    Deps
+	deps    selectproxy.Deps
 	forward *selectproxy.Forwarder
 }
 
 // NewREST checks the configuration; it does not connect.
-func NewREST(c Config, d Deps) (*REST, error) {
+func NewREST(c Config, d selectproxy.Deps) (*REST, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d.Log = cmp.Or(d.Log, slog.Default())
 	forward, err := selectproxy.NewForwarder(c.Upstream, d.Credentials, d.Log, refuse)
 	return &REST{config: c, deps: d, forward: forward}, err
 }
 
-// Endpoints lists the routes. Their handlers read the body themselves and take their turn for a selection only.
-func (p *REST) Endpoints() []Endpoint {
-	return []Endpoint{
-		{"POST /v2/vectordb/entities/search", http.HandlerFunc(p.search)},
-		{"POST /v1/vector/search", http.HandlerFunc(p.search)},
-		{"/v2/vectordb/", http.HandlerFunc(p.pass)},
-		{"/v1/vector/", http.HandlerFunc(p.pass)},
+// Endpoints lists the routes.
+func (p *REST) Endpoints() []selectproxy.Endpoint {
+	return []selectproxy.Endpoint{
+		{Pattern: "POST /v2/vectordb/entities/search", Handler: http.HandlerFunc(p.search)},
+		{Pattern: "POST /v1/vector/search", Handler: http.HandlerFunc(p.search)},
+		{Pattern: "/v2/vectordb/", Handler: http.HandlerFunc(p.pass)},
+		{Pattern: "/v1/vector/", Handler: http.HandlerFunc(p.pass)},
 	}
 }
 
 // pass passes a request through, unless its caller is bound to a tenant.
 func (p *REST) pass(w http.ResponseWriter, r *http.Request) {
-	if p.tenant(r) != "" {
+	if p.deps.TenantOf(r) != "" {
 		refuse(w, *selectproxy.BoundToTenant())
 		return
 	}
 	p.forward.Forward(w, r, "")
-}
-
-func (p *REST) tenant(r *http.Request) string {
-	if p.deps.Tenant == nil {
-		return ""
-	}
-	return p.deps.Tenant(r.Context())
 }
 
 // search answers a search. Which collection it is of stands in the body, so that is read first wherever any rule or
@@ -81,17 +51,17 @@ func (p *REST) search(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := p.forward.Read(w, r)
-	var asked fields
+	var asked search
 	if err == nil {
-		asked, err = readFields(body)
+		asked, err = readSearch(body)
 	}
 	decision := p.deps.Selector.Decide(r.Context(), selectproxy.Request{
-		Collection: asked.collection(), Header: r.Header.Get, Tenant: p.tenant(r),
+		Collection: asked.collection(), Header: r.Header.Get, Tenant: p.deps.TenantOf(r),
 		Searches: func() ([]selectproxy.Search, error) {
 			if err != nil {
 				return nil, err
 			}
-			one, err := asked.search(p.config, r.Header.Get("DB-Name"))
+			one, err := asked.query(p.config, r.Header.Get("DB-Name"))
 			return []selectproxy.Search{one}, err
 		},
 	})
@@ -106,18 +76,14 @@ func (p *REST) search(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer asks Milvus for the selected rows and sends them in selection order.
-func (p *REST) answer(w http.ResponseWriter, r *http.Request, asked fields, d selectproxy.Decision) {
+func (p *REST) answer(w http.ResponseWriter, r *http.Request, asked search, d selectproxy.Decision) {
 	ids := d.Answers[0].IDs
 	if len(ids) == 0 {
 		code := codeDone
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
 			code = codeDoneV1
 		}
-		for name, value := range d.Labels() {
-			w.Header().Set(name, value)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"code":%d,"data":[]}`, code) // a client that has left is in nobody's way
+		selectproxy.Reply(w, d, fmt.Appendf(nil, `{"code":%d,"data":[]}`, code))
 		return
 	}
 	body, err := asked.only(p.config.idField(), ids)
@@ -149,10 +115,5 @@ func NewErrorBody(status int, message string) ErrorBody {
 }
 
 func refuse(w http.ResponseWriter, p selectproxy.Problem) {
-	if p.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(NewErrorBody(p.Status, p.Message)) // a client that has left is in nobody's way
+	selectproxy.Refuse(w, p, NewErrorBody(p.Status, p.Message))
 }

@@ -54,7 +54,7 @@ func TestREST(t *testing.T) {
 	}
 	tenant := ""
 	proxy, err := NewREST(Config{Upstream: selectproxy.Upstream{URL: upstream.URL, MaxBody: 2000}, Always: []string{"ruled"}},
-		Deps{Selector: selector, Tenant: func(context.Context) string { return tenant }, Credentials: selectproxy.Credentials{Replace: true, Name: "Authorization", Value: "Bearer root:Milvus"}})
+		selectproxy.Deps{Selector: selector, Tenant: func(context.Context) string { return tenant }, Credentials: selectproxy.Credentials{Replace: true, Name: "Authorization", Value: "Bearer root:Milvus"}})
 	if err != nil {
 		t.Fatal(err)
 	}

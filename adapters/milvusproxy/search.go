@@ -10,7 +10,6 @@ import (
 
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/selectproxy"
-	"github.com/georag/georag/internal/strictjson"
 )
 
 // nesting bounds what is read of a search.
@@ -19,49 +18,31 @@ const nesting = 16
 // defaultLimit is Milvus's, of a search that names none.
 const defaultLimit = 100
 
-// fields are a search's, as they came.
-type fields map[string]json.RawMessage
+// search is the body of one, as it came.
+type search struct{ selectproxy.Fields }
 
-func readFields(body []byte) (fields, error) {
-	if err := strictjson.Check(body, new(fields), strictjson.Options{Nesting: nesting, Open: true}); err != nil {
-		return nil, &selectproxy.Malformed{Message: err.Error()}
-	}
-	var f fields
-	if err := json.Unmarshal(body, &f); err != nil {
-		return nil, &selectproxy.Malformed{Message: err.Error()}
-	}
+func readSearch(body []byte) (search, error) {
+	f, err := selectproxy.ReadFields(body, nesting)
 	for name, value := range f {
 		switch string(bytes.TrimSpace(value)) {
-		case "null", `""`, "[]", "{}":
+		case `""`, "[]", "{}":
 			delete(f, name) // to Milvus that is as if it were not there
 		}
 	}
-	return f, nil
-}
-
-// read decodes a field, if it is there.
-func (f fields) read(name string, target any) error {
-	value, ok := f[name]
-	if !ok {
-		return nil
-	}
-	if err := json.Unmarshal(value, target); err != nil {
-		return &selectproxy.Malformed{Message: fmt.Sprintf("%s: %v", name, err)}
-	}
-	return nil
+	return search{f}, err
 }
 
 // collection is the name, "" where there is none to be read.
-func (f fields) collection() (name string) {
-	_ = f.read("collectionName", &name)
+func (f search) collection() (name string) {
+	_ = f.Read("collectionName", &name)
 	return name
 }
 
 // honoured are the fields that a selection honours itself, or leaves to Milvus when it asks for the selected rows.
 var honoured = []string{"dbName", "collectionName", "data", "vector", "annsField", "partitionNames", "filter", "limit", "outputFields", "consistencyLevel"}
 
-// search is a search as the core reads it.
-func (f fields) search(c Config, database string) (selectproxy.Search, error) {
+// query is the search as the core reads it.
+func (f search) query(c Config, database string) (selectproxy.Search, error) {
 	s := selectproxy.Search{K: defaultLimit}
 	if err := f.checkNames(); err != nil {
 		return s, err
@@ -71,7 +52,7 @@ func (f fields) search(c Config, database string) (selectproxy.Search, error) {
 		"limit": &s.K, "annsField": &scope.VectorName, "partitionNames": &scope.Partitions, "filter": &scope.Filter,
 		"consistencyLevel": &scope.Consistency, "dbName": &database,
 	} {
-		if err := f.read(name, target); err != nil {
+		if err := f.Read(name, target); err != nil {
 			return s, err
 		}
 	}
@@ -85,9 +66,9 @@ func (f fields) search(c Config, database string) (selectproxy.Search, error) {
 }
 
 // checkNames refuses what a selection cannot honour, unless it asks for nothing.
-func (f fields) checkNames() error {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		nothing := name == "offset" && string(bytes.TrimSpace(f[name])) == "0" || (name == "searchParams" || name == "params") && onlyMetric(f[name])
+func (f search) checkNames() error {
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		nothing := name == "offset" && string(bytes.TrimSpace(f.Fields[name])) == "0" || (name == "searchParams" || name == "params") && onlyMetric(f.Fields[name])
 		if !nothing && !slices.Contains(honoured, name) {
 			return &selectproxy.Unsupported{Field: name, Reason: "selections are made for plain searches without it"}
 		}
@@ -110,10 +91,10 @@ func onlyMetric(value json.RawMessage) bool {
 }
 
 // vector is the search's one dense vector: "data" of v2, "vector" of v1.
-func (f fields) vector() ([]float32, error) {
+func (f search) vector() ([]float32, error) {
 	one := &selectproxy.Unsupported{Field: "data", Reason: "selections are made for one dense vector"}
-	value, ok := f["vector"]
-	if data, several := f["data"]; several {
+	value, ok := f.Fields["vector"]
+	if data, several := f.Fields["data"]; several {
 		var vectors []json.RawMessage
 		if json.Unmarshal(data, &vectors) != nil || len(vectors) != 1 || ok {
 			return nil, one
@@ -131,11 +112,11 @@ func (f fields) vector() ([]float32, error) {
 }
 
 // only is the search restricted to the given rows. The store has refused filters that do not stay in parentheses.
-func (f fields) only(idField string, ids []core.ID) ([]byte, error) {
-	restricted := maps.Clone(f)
+func (f search) only(idField string, ids []core.ID) ([]byte, error) {
+	restricted := maps.Clone(f.Fields)
 	expression := idField + " in [" + strings.Join(literals(ids), ", ") + "]"
 	var filter string
-	if err := f.read("filter", &filter); err != nil {
+	if err := f.Read("filter", &filter); err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(filter) != "" {

@@ -42,11 +42,11 @@ func TestReadSearch(t *testing.T) {
 		`{"data":[[1]],"filter":"a","filter":"b"}`:                                             {malformed: true},
 		`[`: {malformed: true},
 	} {
-		f, err := readFields([]byte(body))
+		f, err := readSearch([]byte(body))
 		collection := f.collection()
 		var s selectproxy.Search
 		if err == nil {
-			s, err = f.search(Config{}, "")
+			s, err = f.query(Config{}, "")
 		}
 		var unsupported *selectproxy.Unsupported
 		var malformed *selectproxy.Malformed
@@ -59,11 +59,11 @@ func TestReadSearch(t *testing.T) {
 			t.Errorf("%s: %+v of %q", body, s, collection)
 		}
 	}
-	f, err := readFields([]byte(`{"data":[[1]]}`))
+	f, err := readSearch([]byte(`{"data":[[1]]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.search(Config{}, "other"); err == nil {
+	if _, err := f.query(Config{}, "other"); err == nil {
 		t.Error("another database, by its header, is accepted")
 	}
 }
@@ -73,7 +73,7 @@ func TestOnly(t *testing.T) {
 		`{"collectionName":"c","data":[[1.50]],"limit":9}`:       `{"collectionName":"c","data":[[1.50]],"filter":"pk in [-5, 1152921504606846977]","limit":2}`,
 		`{"data":[[1]],"filter":"a == 1 || b == 2","other":"x"}`: `{"data":[[1]],"filter":"(pk in [-5, 1152921504606846977]) \u0026\u0026 (a == 1 || b == 2)","limit":2,"other":"x"}`,
 	} {
-		f, err := readFields([]byte(body))
+		f, err := readSearch([]byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,10 +132,10 @@ func FuzzReadSearch(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		asked, err := readFields(body)
+		asked, err := readSearch(body)
 		_ = asked.collection()
 		if err == nil {
-			_, err = asked.search(Config{}, "")
+			_, err = asked.query(Config{}, "")
 		}
 		var unsupported *selectproxy.Unsupported
 		var malformed *selectproxy.Malformed

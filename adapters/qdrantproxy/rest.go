@@ -1,46 +1,23 @@
 package qdrantproxy
 
 import (
-	"context"
-	"encoding/json"
-	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/selectproxy"
 )
 
-// Deps are what the proxy works with.
-type Deps struct {
-	Selector *selectproxy.Selector
-	// Tenant that the caller of a REST request is bound to, "" for none; nil binds nobody.
-	Tenant func(context.Context) string
-	// Credentials of REST requests on their way to Qdrant.
-	Credentials selectproxy.Credentials
-	Log         *slog.Logger // nil is [slog.Default]
-}
-
-// Endpoint is a route of the REST proxy, in the words of [http.ServeMux].
-type Endpoint struct {
-	Pattern string
-	Handler http.Handler
-}
-
 // REST is the proxy of Qdrant's REST interface.
 type REST struct {
-	deps    Deps
+	deps    selectproxy.Deps
 	forward *selectproxy.Forwarder
 }
 
 // NewREST checks the configuration; it does not connect.
-func NewREST(c Config, d Deps) (*REST, error) {
+func NewREST(c Config, d selectproxy.Deps) (*REST, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if d.Log == nil {
-		d.Log = slog.Default()
 	}
 	forward, err := selectproxy.NewForwarder(c.Upstream, d.Credentials, d.Log, refuse)
 	return &REST{deps: d, forward: forward}, err
@@ -52,40 +29,33 @@ var passing = []string{
 	"/telemetry", "/issues", "/locks", "/livez",
 }
 
-// Endpoints lists the routes. Their handlers read the body themselves and take their turn for a selection only.
-func (p *REST) Endpoints() []Endpoint {
-	endpoints := []Endpoint{
-		{"POST /collections/{collection}/points/query", http.HandlerFunc(p.query)},
-		{"POST /collections/{collection}/points/query/batch", http.HandlerFunc(p.batch)},
+// Endpoints lists the routes.
+func (p *REST) Endpoints() []selectproxy.Endpoint {
+	endpoints := []selectproxy.Endpoint{
+		{Pattern: "POST /collections/{collection}/points/query", Handler: http.HandlerFunc(p.query)},
+		{Pattern: "POST /collections/{collection}/points/query/batch", Handler: http.HandlerFunc(p.batch)},
 	}
 	for _, pattern := range passing {
-		endpoints = append(endpoints, Endpoint{pattern, http.HandlerFunc(p.pass)})
+		endpoints = append(endpoints, selectproxy.Endpoint{Pattern: pattern, Handler: http.HandlerFunc(p.pass)})
 	}
 	return endpoints
 }
 
 // pass passes a request through, unless its caller is bound to a tenant.
 func (p *REST) pass(w http.ResponseWriter, r *http.Request) {
-	if p.tenant(r) != "" && r.URL.Path != "/" {
+	if p.deps.TenantOf(r) != "" && r.URL.Path != "/" {
 		refuse(w, *selectproxy.BoundToTenant())
 		return
 	}
 	p.forward.Forward(w, r, "")
 }
 
-func (p *REST) tenant(r *http.Request) string {
-	if p.deps.Tenant == nil {
-		return ""
-	}
-	return p.deps.Tenant(r.Context())
-}
-
 // query answers one query.
 func (p *REST) query(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, func(body []byte) ([]fields, error) {
-		one, err := readFields(body)
-		return []fields{one}, err
-	}, func(queries []fields, answers []selectproxy.Answer, started time.Time) ([]byte, func([]byte) ([]byte, error)) {
+	p.answer(w, r, func(body []byte) ([]query, error) {
+		one, err := readQuery(body)
+		return []query{one}, err
+	}, func(queries []query, answers []selectproxy.Answer, started time.Time) ([]byte, func([]byte) ([]byte, error)) {
 		ids := answers[0].IDs
 		if len(ids) == 0 {
 			return nil, func([]byte) ([]byte, error) { return answerQuery([]byte(`{"result":{},"status":"ok"}`), started, nil) }
@@ -96,9 +66,9 @@ func (p *REST) query(w http.ResponseWriter, r *http.Request) {
 
 // batch answers several queries; all are selected for, or none.
 func (p *REST) batch(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, readBatch, func(queries []fields, answers []selectproxy.Answer, started time.Time) ([]byte, func([]byte) ([]byte, error)) {
+	p.answer(w, r, readBatch, func(queries []query, answers []selectproxy.Answer, started time.Time) ([]byte, func([]byte) ([]byte, error)) {
 		ids := make([][]core.ID, len(answers))
-		var sent []fields
+		var sent []selectproxy.Fields
 		for i, answer := range answers {
 			if ids[i] = answer.IDs; len(ids[i]) > 0 {
 				sent = append(sent, queries[i].only(ids[i]))
@@ -113,8 +83,8 @@ func (p *REST) batch(w http.ResponseWriter, r *http.Request) {
 
 // answer decides about a request. rewrite returns the body to send to Qdrant, nil where nothing is to be asked, and
 // what makes the answer.
-func (p *REST) answer(w http.ResponseWriter, r *http.Request, read func([]byte) ([]fields, error),
-	rewrite func([]fields, []selectproxy.Answer, time.Time) ([]byte, func([]byte) ([]byte, error)),
+func (p *REST) answer(w http.ResponseWriter, r *http.Request, read func([]byte) ([]query, error),
+	rewrite func([]query, []selectproxy.Answer, time.Time) ([]byte, func([]byte) ([]byte, error)),
 ) {
 	collection := r.PathValue("collection")
 	if !p.deps.Selector.Covers(collection, r.Header.Get) {
@@ -122,9 +92,9 @@ func (p *REST) answer(w http.ResponseWriter, r *http.Request, read func([]byte) 
 		return
 	}
 	started := time.Now()
-	var queries []fields
+	var queries []query
 	decision := p.deps.Selector.Decide(r.Context(), selectproxy.Request{
-		Collection: collection, Header: r.Header.Get, Tenant: p.tenant(r),
+		Collection: collection, Header: r.Header.Get, Tenant: p.deps.TenantOf(r),
 		Searches: func() ([]selectproxy.Search, error) {
 			body, err := p.forward.Read(w, r)
 			if err == nil {
@@ -144,7 +114,12 @@ func (p *REST) answer(w http.ResponseWriter, r *http.Request, read func([]byte) 
 	default:
 		body, change := rewrite(queries, decision.Answers, started)
 		if body == nil {
-			reply(w, decision, change)
+			body, err := change(nil)
+			if err != nil {
+				refuse(w, selectproxy.Problem{Status: http.StatusInternalServerError, Message: "internal error"})
+				return
+			}
+			selectproxy.Reply(w, decision, body)
 			return
 		}
 		p.forward.ForwardChanged(w, r, selectproxy.Change{Body: body, Labels: decision.Labels(), Answer: func(body []byte) ([]byte, bool, error) {
@@ -154,7 +129,7 @@ func (p *REST) answer(w http.ResponseWriter, r *http.Request, read func([]byte) 
 	}
 }
 
-func searchesOf(queries []fields, consistency string) ([]selectproxy.Search, error) {
+func searchesOf(queries []query, consistency string) ([]selectproxy.Search, error) {
 	searches := make([]selectproxy.Search, len(queries))
 	for i, query := range queries {
 		var err error
@@ -163,20 +138,6 @@ func searchesOf(queries []fields, consistency string) ([]selectproxy.Search, err
 		}
 	}
 	return searches, nil
-}
-
-// reply sends a selection for which Qdrant need not be asked.
-func reply(w http.ResponseWriter, d selectproxy.Decision, answer func([]byte) ([]byte, error)) {
-	body, err := answer(nil)
-	if err != nil {
-		refuse(w, selectproxy.Problem{Status: http.StatusInternalServerError, Message: "internal error"})
-		return
-	}
-	for name, value := range d.Labels() {
-		w.Header().Set(name, value)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // a client that has left is in nobody's way
 }
 
 // ErrorBody is an error in Qdrant's shape.
@@ -194,10 +155,5 @@ type ErrorStatus struct {
 func NewErrorBody(message string) ErrorBody { return ErrorBody{Status: ErrorStatus{Error: message}} }
 
 func refuse(w http.ResponseWriter, p selectproxy.Problem) {
-	if p.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(NewErrorBody(p.Message)) // a client that has left is in nobody's way
+	selectproxy.Refuse(w, p, NewErrorBody(p.Message))
 }

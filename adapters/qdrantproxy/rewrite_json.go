@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/selectproxy"
 )
 
 // only is the query restricted to the given points.
-func (f fields) only(ids []core.ID) fields {
-	restricted := maps.Clone(f)
+func (q query) only(ids []core.ID) selectproxy.Fields {
+	restricted := maps.Clone(q.Fields)
 	must := []any{map[string]any{"has_id": ids}}
-	if filter, ok := f["filter"]; ok {
+	if filter, ok := q.Fields["filter"]; ok {
 		must = append(must, filter)
 	}
 	restricted["filter"] = encode(map[string]any{"must": must})

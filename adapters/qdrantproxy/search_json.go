@@ -3,13 +3,11 @@ package qdrantproxy
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/selectproxy"
-	"github.com/georag/georag/internal/strictjson"
 )
 
 // nesting bounds what is read of a query: filters may stand within filters.
@@ -18,34 +16,22 @@ const nesting = 64
 // defaultLimit is Qdrant's, of a query that names none.
 const defaultLimit = 10
 
-// fields are a JSON object's, as they came.
-type fields map[string]json.RawMessage
+// query is the body of one, as it came.
+type query struct{ selectproxy.Fields }
 
-// readFields reads the one JSON object in data.
-func readFields(data []byte) (fields, error) {
-	if err := strictjson.Check(data, new(fields), strictjson.Options{Nesting: nesting, Open: true}); err != nil {
-		return nil, &selectproxy.Malformed{Message: err.Error()}
-	}
-	var f fields
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, &selectproxy.Malformed{Message: err.Error()}
-	}
-	for name, value := range f {
-		if string(bytes.TrimSpace(value)) == "null" {
-			delete(f, name) // to Qdrant that is as if it were not there
-		}
-	}
-	return f, nil
+func readQuery(body []byte) (query, error) {
+	f, err := selectproxy.ReadFields(body, nesting)
+	return query{f}, err
 }
 
 // readBatch reads the body of a batch: its searches.
-func readBatch(body []byte) ([]fields, error) {
-	f, err := readFields(body)
+func readBatch(body []byte) ([]query, error) {
+	f, err := selectproxy.ReadFields(body, nesting)
 	if err != nil {
 		return nil, err
 	}
 	var raw []json.RawMessage
-	if err := f.read("searches", &raw); err != nil {
+	if err := f.Read("searches", &raw); err != nil {
 		return nil, err
 	}
 	for name := range f {
@@ -53,43 +39,31 @@ func readBatch(body []byte) ([]fields, error) {
 			return nil, &selectproxy.Unsupported{Field: name, Reason: "this proxy does not know it"}
 		}
 	}
-	searches := make([]fields, len(raw))
+	searches := make([]query, len(raw))
 	for i := range raw {
-		if searches[i], err = readFields(raw[i]); err != nil {
+		if searches[i], err = readQuery(raw[i]); err != nil {
 			return nil, err
 		}
 	}
 	return searches, nil
 }
 
-// read decodes a field, if it is there.
-func (f fields) read(name string, target any) error {
-	value, ok := f[name]
-	if !ok {
-		return nil
-	}
-	if err := json.Unmarshal(value, target); err != nil {
-		return &selectproxy.Malformed{Message: fmt.Sprintf("%s: %v", name, err)}
-	}
-	return nil
-}
-
 // search is a query as the core reads it.
-func (f fields) search(consistency string) (selectproxy.Search, error) {
-	s := selectproxy.Search{K: defaultLimit, Query: core.Query{Scope: core.Scope{Consistency: consistency, Filter: string(f["filter"])}}}
-	if err := f.checkNames(); err != nil {
+func (q query) search(consistency string) (selectproxy.Search, error) {
+	s := selectproxy.Search{K: defaultLimit, Query: core.Query{Scope: core.Scope{Consistency: consistency, Filter: string(q.Fields["filter"])}}}
+	if err := q.checkNames(); err != nil {
 		return s, err
 	}
 	for name, target := range map[string]any{"limit": &s.K, "using": &s.Query.Scope.VectorName} {
-		if err := f.read(name, target); err != nil {
+		if err := q.Read(name, target); err != nil {
 			return s, err
 		}
 	}
 	var err error
-	if s.Query.Scope.Partitions, err = readShardKeys(f["shard_key"]); err != nil {
+	if s.Query.Scope.Partitions, err = readShardKeys(q.Fields["shard_key"]); err != nil {
 		return s, err
 	}
-	s.Query.Vector, err = readVector(f["query"])
+	s.Query.Vector, err = readVector(q.Fields["query"])
 	return s, err
 }
 
@@ -97,9 +71,9 @@ func (f fields) search(consistency string) (selectproxy.Search, error) {
 var honoured = []string{"query", "using", "filter", "limit", "with_payload", "with_vector", "shard_key"}
 
 // checkNames refuses what a selection cannot honour, unless it asks for nothing.
-func (f fields) checkNames() error {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		value := string(bytes.TrimSpace(f[name]))
+func (q query) checkNames() error {
+	for _, name := range slices.Sorted(maps.Keys(q.Fields)) {
+		value := string(bytes.TrimSpace(q.Fields[name]))
 		nothing := name == "prefetch" && value == "[]" || name == "params" && value == "{}" || name == "offset" && value == "0"
 		if !nothing && !slices.Contains(honoured, name) {
 			return &selectproxy.Unsupported{Field: name, Reason: "selections are made for plain nearest-neighbour queries without it"}
@@ -115,7 +89,7 @@ func readVector(value json.RawMessage) ([]float32, error) {
 	case len(value) == 0:
 		return nil, nil
 	case value[0] == '{':
-		inner, err := readFields(value)
+		inner, err := selectproxy.ReadFields(value, nesting)
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func TestReadSearch(t *testing.T) {
 		"{\"using\":\"\xff\"}":                           {malformed: true},
 		`{"filter":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: {malformed: true},
 	} {
-		f, err := readFields([]byte(body))
+		f, err := readQuery([]byte(body))
 		var s selectproxy.Search
 		if err == nil {
 			s, err = f.search("all")
@@ -68,7 +68,7 @@ func TestReadSearch(t *testing.T) {
 }
 
 func TestOnly(t *testing.T) {
-	f, err := readFields([]byte(`{"query":[1.50],"limit":9,"filter":{"should":[{"key":"a","match":{"value":9007199254740993}}]},"with_payload":{"include":["x"]}}`))
+	f, err := readQuery([]byte(`{"query":[1.50],"limit":9,"filter":{"should":[{"key":"a","match":{"value":9007199254740993}}]},"with_payload":{"include":["x"]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +106,10 @@ func FuzzReadSearch(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		one, err := readFields(body)
-		queries := []fields{one}
+		one, err := readQuery(body)
+		queries := []query{one}
 		if err == nil {
-			var more []fields
+			var more []query
 			if more, err = readBatch(body); err == nil {
 				queries = append(queries, more...)
 			}

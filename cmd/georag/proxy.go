@@ -144,7 +144,7 @@ func (p *proxies) openQdrant(c qdrantproxy.Config, store qdrant.Config, stage co
 	if c.URL == "" {
 		return nil
 	}
-	rest, err := qdrantproxy.NewREST(c, qdrantproxy.Deps{Selector: p.selector, Tenant: tenantOf, Credentials: credentials})
+	rest, err := qdrantproxy.NewREST(c, selectproxy.Deps{Selector: p.selector, Tenant: tenantOf, Credentials: credentials})
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (p *proxies) openMilvus(c milvusproxy.Config, store milvus.Config, stage co
 	if err != nil {
 		return err
 	}
-	rest, err := milvusproxy.NewREST(c, milvusproxy.Deps{Selector: p.selector, Tenant: tenantOf, Credentials: credentials})
+	rest, err := milvusproxy.NewREST(c, selectproxy.Deps{Selector: p.selector, Tenant: tenantOf, Credentials: credentials})
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func NewForwarder(u Upstream, credentials Credentials, log *slog.Logger, refuse 
 	if err != nil {
 		return nil, err
 	}
+	log = cmp.Or(log, slog.Default())
 	f := &Forwarder{maxBody: u.maxBody()}
 	f.proxy = httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, target, credentials) },
