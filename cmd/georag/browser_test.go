@@ -292,7 +292,7 @@ func TestPageShowsWhatIsDegraded(t *testing.T) {
 	stop()
 	p.do(chromedp.Focus(chromedp.CSS("#question")), chromedp.KeyEvent("\r"))
 	p.until(`!$("error").hidden`)
-	if problem := p.text("#error"); !strings.Contains(problem, "cannot be reached") {
+	if problem := p.text("#error"); !strings.Contains(problem, "cannot be reached") || !value[bool](p, `$("result").hidden`) {
 		t.Errorf("said %q", problem)
 	}
 }
@@ -306,6 +306,9 @@ func TestPageAsksForAKey(t *testing.T) {
 	}
 	p := openTab(t, serveProcess(t, "--demo", "--set", "server.auth.keys_file="+keys))
 	p.until(`!$("access").hidden`)
+	if !value[bool](p, `$("ask").hidden`) {
+		t.Error("a question can be typed that cannot be asked")
+	}
 	p.do(chromedp.SendKeys(chromedp.CSS("#key"), "wrong\r"))
 	p.until(`!$("error").hidden`)
 	p.do(chromedp.SendKeys(chromedp.CSS("#key"), "key\r"))

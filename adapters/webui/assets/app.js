@@ -66,12 +66,15 @@ function fail(refusal) {
     const tried = sessionStorage.getItem(storedKey) !== null;
     sessionStorage.removeItem(storedKey);
     show("access", true);
+    show("ask", false);
+    show("result", false);
     show("forget", false);
     $("error").textContent = "The server did not accept this key.";
     show("error", tried);
     $("key").focus();
     return;
   }
+  show("result", false); // it would answer an earlier question
   $("error").textContent = explain(refusal) + (refusal.code ? " (" + refusal.code + ")" : "");
   show("error", true);
 }
@@ -87,6 +90,7 @@ async function begin() {
     return;
   }
   show("access", false);
+  show("ask", true);
   show("forget", sessionStorage.getItem(storedKey) !== null);
   $("sample").replaceChildren($("sample").options[0]);
   for (const s of about.samples) $("sample").append(make("option", { value: s.id }, s.question));
@@ -116,6 +120,7 @@ function describeCollection() {
   }
   $("missing").textContent = missing;
   show("missing", missing !== "");
+  $("empty").textContent = "Nothing asked yet. " + (typed && about.samples.length > 0 ? "Choose a question or type one" : typed ? "Type a question" : "Choose a question") + ", then press Enter.";
   $("sample").options[0].textContent = typed ? "Choose one, or type your own below" : "Choose one";
 }
 
@@ -351,7 +356,7 @@ function legend() {
     [{ kind: "candidate", place: 1 }, "selected, in this order"], [{ kind: "candidate", near: 1 }, "among the nearest"],
     [{ kind: "candidate", demand: 0.3 }, "candidate, larger where the demand is"],
   ].flatMap(([point, words], i) => {
-    const x = 14 + (i % 2) * 150, y = 12 + Math.floor(i / 2) * 22;
+    const x = 14 + (i % 2) * 168, y = 12 + Math.floor(i / 2) * 22;
     return [marker({ ...point, name: words }, x, y, 1), make("text", { x: x + 16, y: y + 4 }, words)];
   });
 }
@@ -373,6 +378,9 @@ $("sample").addEventListener("change", () => {
   const chosen = about.samples.find((s) => s.id === $("sample").value);
   $("question").value = chosen ? chosen.question : "";
 });
-$("question").addEventListener("input", () => { $("sample").value = ""; });
+// A demonstration's question goes with k only: what else is typed makes it a typed question.
+for (const name of ["question", "filter", "tenant", "subqueries"]) {
+  $(name).addEventListener("input", () => { if (collection().embedder) $("sample").value = ""; });
+}
 $("collection").addEventListener("change", describeCollection);
 begin();
