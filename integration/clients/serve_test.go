@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -244,20 +245,25 @@ func embed(t *testing.T, texts ...string) [][]float32 {
 // goClient is Qdrant's official Go client.
 func goClient(t *testing.T, addr, key string) *qd.Client {
 	t.Helper()
-	host, portText, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var port int
-	if _, err := fmt.Sscan(portText, &port); err != nil {
-		t.Fatal(err)
-	}
+	host, port := splitAddr(t, addr)
 	client, err := qd.NewClient(&qd.Config{Host: host, Port: port, APIKey: key, SkipCompatibilityCheck: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+func splitAddr(t *testing.T, addr string) (host string, port int) {
+	t.Helper()
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if port, err = strconv.Atoi(text); err != nil {
+		t.Fatal(err)
+	}
+	return host, port
 }
 
 // keysFile writes a keys file with the key of everyone and one bound to tenant "a".
