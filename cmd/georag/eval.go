@@ -79,6 +79,9 @@ duplicates among the passages, and sub-queries that are missing, belong to other
 }
 
 func (f *evalFlags) run(cmd *cobra.Command, s streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	asked, err := f.asked()
 	if err != nil {
 		return err
@@ -92,6 +95,9 @@ func (f *evalFlags) run(cmd *cobra.Command, s streams) error {
 		return err
 	}
 	defer open.Close()
+	if err := warnOfAbsentGold(cmd.Context(), s.err, stage.Store, asked); err != nil {
+		return err
+	}
 	e := evaluation{s: s, stage: stage, asked: asked, trec: f.trec}
 	if c.Answerer != nil {
 		answerer, err := openai.NewAnswerer(*c.Answerer)
@@ -196,7 +202,7 @@ func (f *evalFlags) swept() ([]string, error) {
 func (f *evalFlags) compared() []string {
 	selectors := []string{"cosine"}
 	for _, selector := range f.selectors {
-		if !slices.Contains(selectors, selector) {
+		if selector = strings.TrimSpace(selector); !slices.Contains(selectors, selector) {
 			selectors = append(selectors, selector)
 		}
 	}

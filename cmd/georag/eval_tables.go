@@ -117,7 +117,7 @@ func writeDegraded(out io.Writer, variants []evaluate.Variant, scores [][]evalua
 		}
 		if count > 0 {
 			fmt.Fprintf(out, "degraded: %s%s under %s on %d of %d questions; the first: %s: %s\n",
-				variant.Settings.Selector, ifAny(" ", variant.Name), variant.Settings.Preset, count, len(scores[v]), why.Code, why.Detail)
+				variant.Settings.Selector, ifAny(" ", variant.Name), variant.Settings.Preset, count, len(scores[v]), why.Code, plain(why.Detail))
 		}
 	}
 }

@@ -43,7 +43,7 @@ func writeSelection(out io.Writer, s core.Selection, explain bool) {
 		fmt.Fprintln(out, "scores:", words)
 	}
 	for _, reason := range s.Trace.Degraded {
-		fmt.Fprintf(out, "degraded: %s: %s\n", reason.Code, reason.Detail)
+		fmt.Fprintf(out, "degraded: %s: %s\n", reason.Code, plain(reason.Detail))
 	}
 }
 

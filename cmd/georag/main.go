@@ -38,13 +38,23 @@ type streams struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, s streams) int {
+	out := &output{Writer: s.out}
+	s.out = out
 	root := newRoot(s)
 	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(s.err, "georag:", err)
-		return exitCode(err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
 	}
-	return exitDone
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(s.err, "georag: interrupted")
+	default:
+		fmt.Fprintln(s.err, "georag:", plain(err.Error()))
+	}
+	return exitCode(err)
 }
 
 // usageError is a command line that cannot be understood.
@@ -61,7 +71,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, core.ErrStrict):
 		return exitDegraded
-	case errors.As(err, &usage), errors.Is(err, core.ErrInvalid):
+	case errors.As(err, &usage), errors.Is(err, core.ErrInvalid), errors.Is(err, core.ErrUnsupported), errors.Is(err, core.ErrEmptyScope):
 		return exitUsage
 	case errors.Is(err, core.ErrDimension), errors.Is(err, core.ErrUnsupported):
 		return exitUsage // the configuration puts together what does not belong together
@@ -78,6 +88,7 @@ that together cover what the question needs, and explains every choice.
 
 Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 done, but degraded, under --strict.`,
 		SilenceErrors: true, SilenceUsage: true,
+		Version: version(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command %q; see georag --help", args[0])

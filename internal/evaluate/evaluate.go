@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/georag/georag/core"
@@ -72,7 +73,7 @@ func Run(ctx context.Context, plan Plan) ([][]Score, error) {
 			stage.Settings = variant.Settings
 			answer, err := stage.Select(ctx, question.Query())
 			if err != nil {
-				return nil, fmt.Errorf("question %s, selector %s %s: %w", question.ID, variant.Settings.Selector, variant.Name, err)
+				return nil, fmt.Errorf("question %s, selector %s: %w", question.ID, strings.TrimSpace(variant.Settings.Selector+" "+variant.Name), err)
 			}
 			if scores[v][i], err = plan.score(ctx, stage.Store, question, answer); err != nil {
 				return nil, fmt.Errorf("question %s: %w", question.ID, err)
