@@ -18,6 +18,9 @@ import (
 	"github.com/georag/georag/internal/shareddata"
 )
 
+// adminTimeout bounds building an index and taking it into memory, on a machine that tests keep busy.
+const adminTimeout = 5 * time.Minute
+
 // patient outlasts a machine that tests keep busy.
 var patient = retry.Policy{Timeout: 20 * time.Second}
 
@@ -73,6 +76,9 @@ func loadMilvus(t testing.TB, addr string, from *flat.Store, exact bool) *milvus
 		t.Fatalf("%d passages were loaded, error %v; want %d", n, err, d.Count)
 	}
 	withAdmin(t, addr, func(ctx context.Context, c client.Client) error { return reload(ctx, c, cfg.Collection) })
+	if t.Failed() {
+		t.FailNow() // what is searched meanwhile is not the index under test
+	}
 	return store
 }
 
@@ -98,7 +104,7 @@ func reload(ctx context.Context, c client.Client, collection string) error {
 // withAdmin does with the SDK what a store does not do.
 func withAdmin(t testing.TB, addr string, do func(context.Context, client.Client) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
 	defer cancel()
 	c, err := client.NewClient(ctx, client.Config{Address: addr})
 	if err != nil {
