@@ -132,6 +132,9 @@ func (c Config) Validate() error {
 			}
 		}
 	}
+	if err := secret.CheckAddress(c.Addr); err != nil {
+		return fmt.Errorf("adapters/milvus: %w", err)
+	}
 	if err := checkPartitionNames(c.Partitions); err != nil {
 		return err
 	}

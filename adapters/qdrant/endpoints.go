@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/secret"
 )
 
 // endpoints are the configured addresses as "host:port".
@@ -36,6 +37,9 @@ func (c Config) endpoints() (endpoints, error) {
 
 // parseAddr reads "host", "host:port", "http://host:port" or "https://host:port".
 func parseAddr(text string) (addr string, secure bool, err error) {
+	if err := secret.CheckAddress(text); err != nil {
+		return "", false, fmt.Errorf("adapters/qdrant: %w", err)
+	}
 	rest := text
 	if strings.Contains(text, "://") {
 		u, err := url.Parse(text)

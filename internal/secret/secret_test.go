@@ -95,6 +95,7 @@ func TestSource(t *testing.T) {
 		"file":              {Source{File: write("key", key+"\n")}, key, ""},
 		"file with a mark":  {Source{File: write("bom", "\ufeff"+key)}, key, ""},
 		"both":              {Source{Env: "A", File: "b"}, "", "set one of them"},
+		"key for a name":    {Source{Env: key}, "", "must be the name"},
 		"unset variable":    {Source{Env: "GEORAG_TEST_UNSET"}, "", "no variable GEORAG_TEST_UNSET"},
 		"empty variable":    {Source{Env: "GEORAG_TEST_EMPTY"}, "", "holds no key"},
 		"header injection":  {Source{Env: "GEORAG_TEST_BROKEN"}, "", "no key has"},
@@ -125,6 +126,21 @@ func mustNotShow(t *testing.T, text string) {
 	for _, form := range []string{key, fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), fmt.Sprintf("% x", key)} {
 		if strings.Contains(text, form) {
 			t.Errorf("the key shows in %q", text)
+		}
+	}
+}
+
+func TestCheckAddress(t *testing.T) {
+	for _, addr := range []string{"me:" + key + "@localhost:6334", "https://" + key + "@localhost", "@"} {
+		if err := CheckAddress(addr); !errors.Is(err, core.ErrInvalid) {
+			t.Errorf("error %v", err)
+		} else {
+			mustNotShow(t, err.Error())
+		}
+	}
+	for _, addr := range []string{"", "localhost:6334", "https://[::1]:6334"} {
+		if err := CheckAddress(addr); err != nil {
+			t.Errorf("%s: %v", addr, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/georag/georag/core"
@@ -20,8 +21,15 @@ type Source struct {
 	File string `koanf:"api_key_file"`
 }
 
-// Validate reports a source that names both places; the error wraps [core.ErrInvalid].
+// variableName is how variables are named. A key put where a name belongs mostly does not look like one.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Validate reports a source that names both places, or a variable that cannot be one; the error wraps
+// [core.ErrInvalid].
 func (s Source) Validate() error {
+	if s.Env != "" && !variableName.MatchString(s.Env) {
+		return fmt.Errorf("internal/secret: api_key_env: %w: it must be the name of an environment variable, and is not shown in case it is the key itself", core.ErrInvalid)
+	}
 	if s.Env != "" && s.File != "" {
 		return fmt.Errorf("internal/secret: api_key_env %q and api_key_file %q: %w: set one of them", s.Env, s.File, core.ErrInvalid)
 	}
@@ -49,6 +57,15 @@ func (s Source) Load() (Secret, error) {
 		return parse(value, "file "+s.File)
 	}
 	return Secret{}, nil
+}
+
+// CheckAddress refuses a server's address with credentials in it, because addresses are printed in errors and logs;
+// the error wraps [core.ErrInvalid] and does not show it.
+func CheckAddress(addr string) error {
+	if strings.Contains(addr, "@") {
+		return fmt.Errorf("internal/secret: address: %w: it must have no credentials; a key belongs in api_key_env or api_key_file", core.ErrInvalid)
+	}
+	return nil
 }
 
 func readFile(path string) (string, error) {
