@@ -1,7 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 
-.PHONY: build demo test integrations langchaingo eino race bench bench-ricci verify
+.PHONY: build demo test integrations langchaingo eino race bench bench-peers bench-ricci verify
 
 build:
 	go build -o bin/georag ./cmd/georag
@@ -12,7 +12,7 @@ demo: build
 # Everything, on one real Milvus for all tests that need one, with a line at the end for what was skipped and which
 # servers took part; then every benchmark once, so that none can rot.
 test: verify
-	@go run ./internal/milvusserver/cmd -- go test -json ./... | go run ./internal/testreport
+	@go run ./internal/milvusserver/cmd -- go test -timeout 40m -json ./... | go run ./internal/testreport
 	@go test -run '^$$' -bench . -benchtime 1x ./... > /dev/null
 	@$(MAKE) --no-print-directory langchaingo
 
@@ -27,6 +27,14 @@ race:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# Our selectors beside those of other libraries, on the same vectors; writes the plots of docs/performance.md.
+bench-peers: .venv/peers
+	.venv/peers/bin/python bench/peers.py
+
+.venv/peers: bench/peers-requirements.txt
+	python3 -m venv $@ && $@/bin/pip install --quiet --only-binary :all: -r $<
+	touch $@
 
 # The Ricci filter beside GraphRicciCurvature and POT, as ratios.
 bench-ricci: .venv/ricci

@@ -2,8 +2,9 @@
 
     make bench-ricci
 
-installs bench/requirements.txt into a virtual environment and runs this. It prints the versions, the seed, and
-milliseconds and ratios for k = 20 and k = 50 candidates and M = 20 flow steps. GraphRicciCurvature runs its own flow
+installs bench/requirements.txt into a virtual environment and runs this. It prints the versions, the seed, how ours
+grows with k from 10 to 100 (on the graphs of BenchmarkRicci), and milliseconds and ratios for k = 20 and k = 50
+candidates, all at M = 20 flow steps. GraphRicciCurvature runs its own flow
 with exact transport; the other one is the filter of core/filter/testdata/reference.py over POT's emd2. All three
 start from the similarities in core/filter/testdata/reference.json, and the Python two must agree on the final lengths
 (ours is held against them in the tests of core/filter).
@@ -28,6 +29,7 @@ import numpy as np  # noqa: E402
 from reference import build_graph, filter_lengths, ricci  # noqa: E402
 
 STEPS = 20
+GROWTH = (10, 20, 30, 50, 70, 100)
 REFERENCE = json.loads((ROOT / "core/filter/testdata/reference.json").read_text())
 
 
@@ -66,29 +68,32 @@ def timed(implementation, *arguments, runs=3):
     return min(seconds), result
 
 
-def ours(k, binary):
-    """Seconds of one run of the Go benchmark: many iterations less the start of the program."""
+def ours(benchmark, k, binary):
+    """Seconds of one run of a Go benchmark: many iterations less the start of the program."""
     def run(iterations):
-        subprocess.run([binary, "-test.run", "^$", "-test.bench", f"^BenchmarkRicciBesideReference$/^k={k}$",
+        subprocess.run([binary, "-test.run", "^$", "-test.bench", f"^{benchmark}$/^k={k}$",
                         "-test.cpu", "1", "-test.benchtime", f"{iterations}x"],
                        cwd=ROOT / "core/filter", check=True, capture_output=True)
-    more = 1000 // k
+    more = max(1, 10_000 // k**2)
     return (timed(run, more + 1)[0] - timed(run, 1)[0]) / more
 
 
 def main():
     print(", ".join(f"{name} {version(name)}" for name in ("POT", "GraphRicciCurvature", "numpy", "networkx")),
           f"Python {sys.version.split()[0]}", f"seed {REFERENCE['seed']}", sep=", ")
-    print(f"{'k':>3} {'ours':>10} {'GraphRicciCurvature':>28} {'POT':>28}")
     with tempfile.TemporaryDirectory() as directory:
         binary = directory + "/filter.test"
         subprocess.run(["go", "test", "-c", "-o", binary, "./core/filter"], cwd=ROOT, check=True)
+        print(f"{'k':>3} {'ours':>10}")
+        for k in GROWTH:
+            print(f"{k:>3} {ours('BenchmarkRicci', k, binary) * 1e3:>7.1f} ms", flush=True)
+        print(f"{'k':>3} {'ours':>10} {'GraphRicciCurvature':>28} {'POT':>28}")
         for k, similarity in published_cases():
-            own = ours(k, binary)
+            own = ours("BenchmarkRicciBesideReference", k, binary)
             results = [timed(implementation, similarity) for implementation in (graph_ricci_curvature, pot)]
             np.testing.assert_allclose(results[0][1], results[1][1], rtol=0, atol=1e-9)
             print(f"{k:>3} {own * 1e3:>7.1f} ms" +
-                  "".join(f"{t * 1e3:>15.0f} ms, {t / own:>6.0f} ×" for t, _ in results))
+                  "".join(f"{t * 1e3:>15.0f} ms, {t / own:>6.0f} ×" for t, _ in results), flush=True)
 
 
 if __name__ == "__main__":

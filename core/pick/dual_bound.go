@@ -79,19 +79,21 @@ func (b *dualBound) exceed(column []float64) (low, high float64) {
 
 // relief returns Σ_i P_i·min(0, M_ic − a_i − potential). min(0,x) is computed as (x−|x|)/2, which needs no branch.
 func (b *dualBound) relief(potential float64) float64 {
-	n := len(b.excess) &^ 1
-	var s0, s1 float64
-	for i := 0; i < n; i += 2 {
-		d, p := b.excess[i:i+2:i+2], b.demand[i:i+2:i+2]
-		x0, x1 := d[0]-potential, d[1]-potential
+	n := len(b.excess) &^ 3
+	var s0, s1, s2, s3 float64
+	for i := 0; i < n; i += 4 {
+		d, p := b.excess[i:i+4:i+4], b.demand[i:i+4:i+4]
+		x0, x1, x2, x3 := d[0]-potential, d[1]-potential, d[2]-potential, d[3]-potential
 		s0 += p[0] * (x0 - math.Abs(x0))
 		s1 += p[1] * (x1 - math.Abs(x1))
+		s2 += p[2] * (x2 - math.Abs(x2))
+		s3 += p[3] * (x3 - math.Abs(x3))
 	}
 	for i := n; i < len(b.excess); i++ {
 		x := b.excess[i] - potential
 		s0 += b.demand[i] * (x - math.Abs(x))
 	}
-	return (s0 + s1) / 2
+	return ((s0 + s1) + (s2 + s3)) / 2
 }
 
 // share returns about the largest potential at which c serves no more than 1/s' of the demand. Any value is valid; a
