@@ -65,8 +65,13 @@ func (c StoreConfig) Validate() error {
 	if c.Milvus != nil {
 		named, chosen = append(named, "milvus"), *c.Milvus
 	}
-	if len(named) != 1 {
-		return fmt.Errorf("%w: store names %d stores %v, want one of flat, qdrant, milvus", core.ErrInvalid, len(named), named)
+	switch {
+	case len(named) == 0:
+		return fmt.Errorf("%w: store is missing, want one of flat, qdrant, milvus", core.ErrInvalid)
+	case len(named) > 1:
+		return fmt.Errorf("%w: store is %s, want one of flat, qdrant, milvus", core.ErrInvalid, strings.Join(named, " and "))
+	case c.Flat != nil && c.Flat.Dir == "": // which the store of a file system embedded in a program leaves empty
+		return fmt.Errorf("%w: store.flat.dir is empty", core.ErrInvalid)
 	}
 	return chosen.Validate()
 }
@@ -136,7 +141,7 @@ func (f *configFlags) given() (map[string]any, error) {
 	layer := map[string]any{}
 	for _, override := range f.overrides {
 		key, value, ok := strings.Cut(override, "=")
-		if !ok {
+		if !ok || key == "" {
 			return nil, usagef("--set %s: want KEY=VALUE", override)
 		}
 		layer[key] = value
@@ -145,6 +150,9 @@ func (f *configFlags) given() (map[string]any, error) {
 		if flag := f.command.Flags().Lookup(s.flag); flag != nil && flag.Changed {
 			layer[s.key] = flag.Value.String()
 		}
+	}
+	if f.passages != "" && f.store != "" {
+		return nil, usagef("--store and --passages both name a store")
 	}
 	if f.passages != "" {
 		layer["store.flat.dir"] = f.passages

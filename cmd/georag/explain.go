@@ -12,7 +12,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/core/pick"
 )
+
+// widestID is how much of an identifier a table shows, more than a UUID; --json has all of it.
+const widestID = 60
 
 // newTable is the look of every table: no borders, so that columns can be cut and pasted.
 func newTable(out io.Writer, header ...any) table.Writer {
@@ -29,7 +33,7 @@ func newTable(out io.Writer, header ...any) table.Writer {
 func writeSelection(out io.Writer, s core.Selection, explain bool) {
 	t := newTable(out, "#", "id", "passage", "cosine", "covers")
 	for i, item := range s.Items {
-		t.AppendRow(table.Row{i + 1, item.ID, shorten(item.PayloadText(), 60), fmt.Sprintf("%.3f", item.Cosine), numbers(item.Covers)})
+		t.AppendRow(table.Row{i + 1, shorten(item.ID.String(), widestID), shorten(item.PayloadText(), 60), fmt.Sprintf("%.3f", item.Cosine), numbers(item.Covers)})
 	}
 	t.Render()
 	fmt.Fprintf(out, "\npreset %s, selector %s (%s), %d candidates of pool %s%s; %s\n", s.Trace.Preset, s.Trace.Selector, s.Trace.Mode,
@@ -73,10 +77,14 @@ func writeSteps(out io.Writer, s core.Selection) {
 	for i, step := range s.Trace.Steps {
 		runnerUp, itsGain := "", ""
 		if !step.RunnerUp.IsZero() {
-			runnerUp, itsGain = step.RunnerUp.String(), fmt.Sprintf("%.5f", step.RunnerUpGain)
+			runnerUp, itsGain = shorten(step.RunnerUp.String(), widestID), fmt.Sprintf("%.5f", step.RunnerUpGain)
 		}
-		t.AppendRow(table.Row{i + 1, step.ID, step.Rule, fmt.Sprintf("%.3f", step.Gate), fmt.Sprintf("%.5f", step.DeltaW),
-			fmt.Sprintf("%.5f", step.Gain), runnerUp, itsGain, numbers(step.NewlyCovers)})
+		gain := fmt.Sprintf("%.5f", step.Gain)
+		if step.Rule == pick.RuleColdStart { // the nearest passage, whatever it gains
+			gain, itsGain = "", ""
+		}
+		t.AppendRow(table.Row{i + 1, shorten(step.ID.String(), widestID), step.Rule, fmt.Sprintf("%.3f", step.Gate), fmt.Sprintf("%.5f", step.DeltaW),
+			gain, runnerUp, itsGain, numbers(step.NewlyCovers)})
 	}
 	t.Render()
 }

@@ -44,8 +44,23 @@ func (f *targetFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "create the collection for exhaustive search")
 }
 
+// check reports flags out of their range, also where the collection exists and they would not be read.
+func (f *targetFlags) check() error {
+	if f.batch < 1 {
+		return usagef("--batch is %d, want 1 or more", f.batch)
+	}
+	metrics := []core.Metric{core.MetricCosine, core.MetricDot, core.MetricEuclidean, core.MetricManhattan}
+	if !slices.Contains(metrics, core.Metric(f.metric)) {
+		return usagef("--metric is %q, want one of %v", f.metric, metrics)
+	}
+	return nil
+}
+
 // target opens the store to write to.
 func (f *targetFlags) target(c Config, bar *progress) (build.Target, io.Closer, error) {
+	if err := f.check(); err != nil {
+		return build.Target{}, nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return build.Target{}, nil, err
 	}
@@ -110,6 +125,9 @@ things out, and the README says how good it is. A run that was interrupted goes 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(inputs) == 0 {
 				return usagef("--input is missing")
+			}
+			if tokens < 1 {
+				return usagef("--tokens is %d, want 1 or more", tokens)
 			}
 			options := build.Options{Inputs: inputs}
 			return f.build(cmd.Context(), s, options, chunk.Config{MaxTokens: tokens, Overlap: &overlap})

@@ -116,8 +116,10 @@ func (f *selectFlags) queries(args []string) ([]core.Query, error) {
 	}
 	slices.Sort(named)
 	switch {
-	case len(named) != 1:
-		return nil, usagef("give one of a question, --question-id and --query-vectors, not %d: %s", len(named), strings.Join(named, ", "))
+	case len(named) == 0:
+		return nil, usagef("give one of a question, --question-id and --query-vectors")
+	case len(named) > 1:
+		return nil, usagef("give one of a question, --question-id and --query-vectors, not %s", strings.Join(named, " and "))
 	case len(args) > 0 && strings.TrimSpace(args[0]) == "":
 		return nil, usagef("the question is empty")
 	case f.subQueryVectors != "" && f.queryVectors == "":
