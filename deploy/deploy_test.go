@@ -218,6 +218,33 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
+// TestStoresComposeFile holds the databases to try georag on against the addresses in the configuration files.
+func TestStoresComposeFile(t *testing.T) {
+	var compose struct {
+		Services map[string]struct {
+			Image string
+			Ports []string
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "stores.yaml"), &compose); err != nil {
+		t.Fatal(err)
+	}
+	for name, addr := range map[string]string{"qdrant": "localhost:6334", "milvus": "localhost:19530"} {
+		if !strings.Contains(string(read(t, filepath.Join("..", "configs", name+".yaml"))), "addr: "+addr) {
+			t.Errorf("configs/%s.yaml does not name %s", name, addr)
+		}
+		service, port := compose.Services[name], strings.TrimPrefix(addr, "localhost:")
+		if !slices.Contains(service.Ports, "127.0.0.1:"+port+":"+port) || !strings.Contains(service.Image, ":v") {
+			t.Errorf("%s: %+v", name, service)
+		}
+		for _, port := range service.Ports {
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s: port %s is open to the network, without a password", name, port)
+			}
+		}
+	}
+}
+
 func TestDockerfile(t *testing.T) {
 	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "ARG", "USER", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"}
 	var last, user string
