@@ -29,11 +29,16 @@ const (
 	chatVariable       = "GEORAG_TEST_CHAT_URL"
 )
 
+// startWithin bounds the start of a real model, its download included: about a minute on two busy cores, and some
+// seconds once it is there.
+const startWithin = 3 * time.Minute
+
 // start starts a real model for the test, which takes a download of some hundred megabytes at first use. Where that
-// cannot be done the test is skipped with a line that says why.
+// cannot be done in time the test is skipped with a line that says why.
 func start(t *testing.T, kind, variable string) modelhttp.Config {
 	t.Helper()
 	if url := os.Getenv(variable); url != "" {
+		t.Logf("SERVER: %s: real model (%s)", kind, variable)
 		return modelhttp.Config{BaseURL: url}
 	}
 	if testing.Short() {
@@ -55,14 +60,16 @@ func start(t *testing.T, kind, variable string) modelhttp.Config {
 		_, _ = io.Copy(io.Discard, output)
 		_ = server.Wait()
 	})
+	late := time.AfterFunc(startWithin, func() { _ = server.Process.Kill() })
+	defer late.Stop()
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
 		if url, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
-			t.Logf("real %s server at %s", kind, url)
+			t.Logf("SERVER: %s: real model", kind)
 			return modelhttp.Config{BaseURL: url, Policy: retry.Policy{Timeout: time.Minute}}
 		}
 	}
-	t.Skipf("SKIPPED: no %s server: model_server.py ended without one (its words are above); or set %s to a running one", kind, variable)
+	t.Skipf("SKIPPED: no %s server: model_server.py ended, or was ended after "+startWithin.String()+", without one (its words are above); or set %s to a running one", kind, variable)
 	return modelhttp.Config{}
 }
 
