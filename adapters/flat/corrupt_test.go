@@ -1,11 +1,13 @@
 package flat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -24,6 +26,15 @@ func matrix(n, dim int) []byte {
 		data, _ = binary.Append(data, binary.LittleEndian, float32(i+1))
 	}
 	return data
+}
+
+// reshaped is an .npy file whose header says something else.
+func reshaped(file []byte, old, other string) []byte {
+	const preamble = 10
+	end := preamble + int(binary.LittleEndian.Uint16(file[8:]))
+	header := bytes.Replace(file[preamble:end], []byte(old), []byte(other), 1)
+	changed := append(slices.Clone(file[:8]), byte(len(header)), 0)
+	return append(append(changed, header...), file[end:]...)
 }
 
 // folderOf writes files into a fresh folder.
@@ -62,6 +73,13 @@ func TestMalformedFoldersAreErrorsThatNameThePlace(t *testing.T) {
 		{"a line too many", lines + "{\"id\":3}\n", good, "", jsonl.ErrFormat, "passages.jsonl:3: malformed file: there is no vector for this line"},
 		{"a line too few", "{\"id\":1}\n", good, "", jsonl.ErrFormat, "passages.jsonl:2: malformed file: the file ends here"},
 		{"cut vectors", lines, good[:len(good)-1], "", npy.ErrFormat, "passages.npy: malformed npy file: its shape is [2 3], which needs 24 bytes, and it is cut off after 23"},
+		{"one axis", lines, reshaped(good, "(2, 3)", "(6, )"), "", npy.ErrFormat, "passages.npy: malformed npy file: it has 1 axes, want 2"},
+		{"three axes", lines, reshaped(good, "(2, 3)", "(2, 1, 3)"), "", npy.ErrFormat, "passages.npy: malformed npy file: it has 3 axes, want 2"},
+		{"Fortran order", lines, reshaped(good, "False", "True"), "", npy.ErrFormat, "passages.npy: malformed npy file: it is in Fortran order"},
+		{"float64", lines, reshaped(good, "<f4", "<f8"), "", npy.ErrFormat, `passages.npy: malformed npy file: its type is "<f8"`},
+		{"a billion rows", lines, reshaped(good, "(2, 3)", "(1000000000, 3)"), "", npy.ErrFormat, "which needs 12000000000 bytes, and it is cut off after 24"},
+		{"UTF-16", "\xff\xfe{\x00", good, "", jsonl.ErrFormat, "passages.jsonl:1: malformed file: is UTF-16"},
+		{"not UTF-8", strings.Replace(lines, "b", "\xe4", 1), good, "", jsonl.ErrFormat, "passages.jsonl:2: malformed file: invalid UTF-8"},
 		{"manifest is no JSON", lines, good, `{"version":`, errManifest, "index.json: malformed index.json: unexpected EOF"},
 		{"manifest of the future", lines, good, strings.Replace(manifest, `"version":1`, `"version":2`, 1), errManifest, "its version is 2, want 1"},
 		{"manifest reaches outside", lines, good, strings.Replace(manifest, `"passages.npy"`, `"../passages.npy"`, 1), errManifest, `"../passages.npy" is no file beside it`},

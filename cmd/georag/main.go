@@ -71,7 +71,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, core.ErrStrict):
 		return exitDegraded
-	case errors.As(err, &usage), errors.Is(err, core.ErrInvalid), errors.Is(err, core.ErrUnsupported), errors.Is(err, core.ErrEmptyScope):
+	case errors.As(err, &usage), errors.Is(err, core.ErrInvalid), errors.Is(err, core.ErrEmptyScope):
 		return exitUsage
 	case errors.Is(err, core.ErrDimension), errors.Is(err, core.ErrUnsupported):
 		return exitUsage // the configuration puts together what does not belong together

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/core/vec"
 	"github.com/georag/georag/internal/npy"
 	"github.com/georag/georag/internal/questions"
 )
@@ -154,6 +155,9 @@ func queriesOf(queryFile, subQueryFile string) ([]core.Query, error) {
 	}
 	queries := make([]core.Query, len(vectors))
 	for i, v := range vectors {
+		if err := vec.Check(v, len(v)); err != nil {
+			return nil, usagef("--query-vectors %s: row %d: %w", queryFile, i, err)
+		}
 		queries[i].Vector = v
 	}
 	if subQueryFile == "" {

@@ -101,7 +101,7 @@ func describe(head []byte) (d description, err error) {
 	}()
 	r, err := npy.NewReader(bytes.NewReader(head))
 	if err != nil {
-		return d, err
+		return d, fmt.Errorf("its header: %w", err)
 	}
 	return description{Type: r.Header.Descr.Type, Fortran: r.Header.Descr.Fortran, Shape: r.Header.Descr.Shape}, nil
 }

@@ -111,6 +111,7 @@ func TestCorruptFilesAreErrors(t *testing.T) {
 		{"no dictionary", file("hello, world\n", nil), "invalid dictionary format"},
 		{"no newline", file("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }", make([]byte, 4)), "no NumPy dictionary"},
 		{"swapped dictionary", file("{'shape': (1, 1), 'fortran_order': False, 'descr': '<f4'}\n", make([]byte, 4)), "its header"},
+		{"beyond int64", numbers("(10000000000000000000, 3)"), "its header: "},
 		{"overflow", numbers("(4611686018427387904, 4)"), "impossible"},
 		{"header of 4 GiB", append([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), make([]byte, 100)...), "its header claims"},
 	} {
