@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -82,8 +83,18 @@ func (r *selection) runFilter(plan Plan, p *pool, rows, protected []int) (filter
 	return filter.Ricci(similarity, filter.RicciOptions{
 		TauPercentile: &f.TauPercentile, P: &f.P, Alpha: &f.Alpha, Steps: f.Steps,
 		StepSize: f.StepSize, Eta: f.Eta, Depth: f.Depth, Protected: protected,
+		Interrupted: r.pressed,
 	})
 }
+
+// pressed reports whether the context has ended, or its deadline leaves no time but for the selector.
+func (r *selection) pressed() bool {
+	deadline, ok := r.ctx.Deadline()
+	return r.ctx.Err() != nil || ok && time.Until(deadline) < filterMargin+headroom[r.settings.Selector]
+}
+
+// filterMargin is what stands between a filter and its selector: the demand over the candidates that stay.
+const filterMargin = 5 * time.Millisecond
 
 // traceFilter explains what was dropped and returns the rows kept, ascending.
 func (r *selection) traceFilter(p *pool, rows []int, outcome filter.Result) []int {

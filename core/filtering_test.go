@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/core/filter"
@@ -202,6 +203,26 @@ func TestFilterThatCannotTellFallsBack(t *testing.T) {
 			len(s.Trace.Filter.Looked) != 1 || s.Trace.Filter.Looked[0].Length != nil || !s.Trace.Filter.Looked[0].Kept {
 			t.Errorf("%s: %d items, degraded %v, filter %+v", name, len(s.Items), s.Trace.Degraded, s.Trace.Filter)
 		}
+	}
+}
+
+// hurried is a context whose deadline is always about to pass.
+type hurried struct{ context.Context }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(time.Millisecond), true }
+
+// TestFilterLeavesTimeToSelect: a flow over so many candidates takes minutes, which a deadline does not leave.
+func TestFilterLeavesTimeToSelect(t *testing.T) {
+	m, q := world(3, 320, 6)
+	stage := filtering(m, core.FilterRicci, 300)
+	stage.Settings.Candidates = 300
+	s, err := stage.Select(hurried{t.Context()}, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := slices.ContainsFunc(s.Trace.Degraded, func(r core.Reason) bool { return r.Code == core.ReasonFilter })
+	if !told || s.Trace.Filter.Note != string(filter.ReasonInterrupted) || len(s.Items) != stage.Settings.K || len(s.Trace.Filter.Dropped) != 0 {
+		t.Errorf("%d items, filter %q dropped %d, degraded %v", len(s.Items), s.Trace.Filter.Note, len(s.Trace.Filter.Dropped), s.Trace.Degraded)
 	}
 }
 

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -19,7 +20,12 @@ type curvature struct {
 	distance  []float64 // nodes×nodes
 	measure   []float64 // nodes×nodes, row x is m_x
 	excess    []float64 // m_x − m_y of the edge at work
+	// interrupted, where set, ends compute early with errInterrupted.
+	interrupted func() bool
 }
+
+// errInterrupted never leaves the package.
+var errInterrupted = errors.New("interrupted")
 
 // reset prepares for a graph; its edges, not its lengths, must stay as they are. Each edge has its own transport
 // slot: its measures hardly change from step to step, so the last plan is almost the next.
@@ -40,6 +46,9 @@ func (c *curvature) compute(dst []float64, g *graph) error {
 	g.shortestPaths(c.distance)
 	c.spread(g)
 	for i, e := range g.edges {
+		if c.interrupted != nil && c.interrupted() {
+			return errInterrupted
+		}
 		x, y := int(e.U)*g.nodes, int(e.V)*g.nodes
 		d := c.distance[x+int(e.V)]
 		if d < pointDistance {

@@ -47,6 +47,8 @@ const (
 	ReasonAllKept Reason = "every candidate kept by the method"
 	// ReasonCollapsed: every edge of the graph shrank to length 0, so lengths compare no longer.
 	ReasonCollapsed Reason = "every edge shrank to nothing"
+	// ReasonInterrupted: the caller stopped the method before it had an answer.
+	ReasonInterrupted Reason = "stopped before it had an answer"
 )
 
 // Result is what a filter decided about n candidates.

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,6 +33,9 @@ type RicciOptions struct {
 	Depth int
 	// Protected holds indexes of candidates that are kept in any case.
 	Protected []int
+	// Interrupted, where set, is asked before every edge of every step; true ends the flow, and the filter falls back
+	// with [ReasonInterrupted].
+	Interrupted func() bool
 }
 
 // Validate reports the first option outside its range, as [ErrOption].
@@ -61,6 +65,7 @@ func (o RicciOptions) Validate() error {
 type settings struct {
 	tauPercentile, p, alpha, stepSize, eta float64
 	steps, depth                           int
+	interrupted                            func() bool
 }
 
 func (o RicciOptions) settings() settings {
@@ -73,6 +78,7 @@ func (o RicciOptions) settings() settings {
 	s := settings{
 		tauPercentile: orDefault(o.TauPercentile, 50), p: orDefault(o.P, 2), alpha: orDefault(o.Alpha, 0.5),
 		stepSize: o.StepSize, eta: o.Eta, steps: o.Steps, depth: o.Depth,
+		interrupted: o.Interrupted,
 	}
 	if s.stepSize == 0 {
 		s.stepSize = 1
@@ -136,6 +142,10 @@ func (f *RicciFlow) Filter(dst *Result, similarity []float64, options RicciOptio
 	}
 	f.graph.build(similarity, nodes, looked+1, s.tauPercentile)
 	collapsed, err := f.flow(s, &dst.Iterations)
+	if errors.Is(err, errInterrupted) {
+		dst.keepAll(looked, nodes-1, options.Protected, ReasonInterrupted)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -154,6 +164,7 @@ func (f *RicciFlow) flow(s settings, steps *int) (collapsed bool, err error) {
 		return false, err
 	}
 	f.kappa = slices.Grow(f.kappa[:0], len(f.graph.edges))[:len(f.graph.edges)]
+	f.curvature.interrupted = s.interrupted
 	for *steps < s.steps && f.graph.normalise() {
 		if err := f.curvature.compute(f.kappa, &f.graph); err != nil {
 			return false, err

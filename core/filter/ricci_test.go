@@ -372,3 +372,26 @@ func requireSound(t *testing.T, r Result, candidates int) {
 		}
 	}
 }
+
+func TestInterruptedFlowKeepsAll(t *testing.T) {
+	similarity := topical(rand.New(rand.NewPCG(1, 7)), 12)
+	whole, err := Ricci(similarity, RicciOptions{})
+	if err != nil || len(whole.Kept) == 12 {
+		t.Fatalf("%d kept, %v: the test needs a filter that drops", len(whole.Kept), err)
+	}
+	asked := 0
+	r, err := Ricci(similarity, RicciOptions{Depth: 10, Protected: []int{11}, Interrupted: func() bool {
+		asked++
+		return asked > 100
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked != 101 || !r.FellBack || r.Reason != ReasonInterrupted || len(r.Kept) != 11 || len(r.Saved) != 1 || len(r.QueryLengths) != 0 {
+		t.Errorf("asked %d times: %+v", asked, r)
+	}
+	again, err := Ricci(similarity, RicciOptions{Interrupted: func() bool { return false }})
+	if err != nil || !slices.Equal(again.Kept, whole.Kept) {
+		t.Errorf("%v, %v", again, err)
+	}
+}
