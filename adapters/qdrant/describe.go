@@ -57,6 +57,7 @@ func (s *Store) describe(ctx context.Context, l *line, p plan) (core.Description
 	d := core.Description{
 		Store: "qdrant " + version.GetVersion(), Collection: s.cfg.Collection, Vectors: vectorsFirst(p), Metric: p.field.distance.String(),
 		Dimension: p.field.dimension, Count: int64(count.GetResult().GetCount()), IDKind: s.idKind(first.GetResult()),
+		Model:   p.schema.model,
 		Payload: slices.Sorted(maps.Keys(info.GetResult().GetPayloadSchema())), Index: indexOf(info.GetResult().GetConfig(), p.field),
 	}
 	for _, point := range first.GetResult() {

@@ -17,7 +17,7 @@ import (
 const batchBytes = 4 << 20
 
 // Create makes the collection where it is missing, with the configured vector name, shard keys, and keyword
-// indexes on the tenant key and on id_field.
+// indexes on the tenant key and on id_field. The collection's metadata note the model.
 func (s *Store) Create(ctx context.Context, spec core.CollectionSpec) error {
 	distance, err := distanceOf(spec.Metric)
 	if err != nil {
@@ -55,6 +55,8 @@ func (s *Store) compare(c *schema, spec core.CollectionSpec, distance qd.Distanc
 		return fmt.Errorf("adapters/qdrant: collection %q: %w: it has dimension %d, not %d", c.collection, core.ErrInvalid, f.dimension, spec.Dimension)
 	case f.distance != distance:
 		return fmt.Errorf("adapters/qdrant: collection %q: %w: its metric is %s, not %s", c.collection, core.ErrInvalid, f.distance, distance)
+	case c.model != "" && spec.Model != "" && c.model != spec.Model:
+		return fmt.Errorf("adapters/qdrant: collection %q: %w: its vectors are by %s, not %s", c.collection, core.ErrInvalid, c.model, spec.Model)
 	}
 	return nil
 }
@@ -67,6 +69,9 @@ func (s *Store) create(ctx context.Context, l *line, spec core.CollectionSpec, d
 	request := &qd.CreateCollection{CollectionName: s.cfg.Collection, VectorsConfig: qd.NewVectorsConfig(params)}
 	if s.cfg.VectorName != "" {
 		request.VectorsConfig = qd.NewVectorsConfigMap(map[string]*qd.VectorParams{s.cfg.VectorName: params})
+	}
+	if spec.Model != "" {
+		request.Metadata = qd.NewValueMap(map[string]any{modelNote: spec.Model})
 	}
 	if len(s.cfg.ShardKeys) > 0 {
 		request.ShardingMethod = qd.ShardingMethod_Custom.Enum()

@@ -25,8 +25,13 @@ type schema struct {
 	sparse     []string
 	shardKeys  []*qd.ShardKey // nil unless sharded by key
 	sharded    bool
+	model      string // that made the vectors, where the collection says so
 	learnt     time.Time
 }
+
+// modelNote is the key of a collection's metadata under which [Store.Create] notes the model. Servers before Qdrant
+// 1.16 have no metadata and ignore it.
+const modelNote = "georag_model"
 
 // vectorField is one dense vector of the collection.
 type vectorField struct {
@@ -76,6 +81,7 @@ func (s *Store) discover(ctx context.Context, l *line) (*schema, error) {
 	}
 	params := info.GetResult().GetConfig().GetParams()
 	found := schemaOf(s.cfg.Collection, params)
+	found.model = info.GetResult().GetConfig().GetMetadata()[modelNote].GetStringValue()
 	if params.GetShardingMethod() != qd.ShardingMethod_Custom {
 		return found, nil
 	}

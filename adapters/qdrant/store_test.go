@@ -376,6 +376,30 @@ func TestLoadedIDs(t *testing.T) {
 	}
 }
 
+// TestModelNote: a collection says which model made its vectors, and takes none of another.
+func TestModelNote(t *testing.T) {
+	srv := server(t)
+	cfg := qdrant.Config{Addr: srv.Addr, Collection: conformance.CollectionName()}
+	srv.DropAtEnd(t, cfg.Collection)
+	spec := core.CollectionSpec{Dimension: 3, Model: "one"}
+	for range 2 { // made, and there already
+		if err := conformance.Opened(t, cfg).Create(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d, err := conformance.Opened(t, cfg).Describe(t.Context()); err != nil || d.Model != "one" {
+		t.Errorf("%+v, error %v", d, err)
+	}
+	spec.Model = "two"
+	if err := conformance.Opened(t, cfg).Create(t.Context(), spec); !errors.Is(err, core.ErrInvalid) || !strings.Contains(err.Error(), "by one, not two") {
+		t.Errorf("error %v", err)
+	}
+	spec.Model = "" // not known
+	if err := conformance.Opened(t, cfg).Create(t.Context(), spec); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNumericTenant: a tenant kept as a number is found by its digits, and no other is.
 func TestNumericTenant(t *testing.T) {
 	srv := server(t)

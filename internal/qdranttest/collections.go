@@ -76,6 +76,7 @@ func (s *collections) Get(_ context.Context, r *qd.GetCollectionInfoRequest) (*q
 		Config: &qd.CollectionConfig{
 			HnswConfig:         &qd.HnswConfigDiff{M: &m, EfConstruct: &ef},
 			QuantizationConfig: c.config.GetQuantizationConfig(),
+			Metadata:           c.config.GetMetadata(),
 			Params: &qd.CollectionParams{
 				ShardNumber: shards, VectorsConfig: c.config.GetVectorsConfig(),
 				SparseVectorsConfig: c.config.GetSparseVectorsConfig(), ShardingMethod: c.config.ShardingMethod,
