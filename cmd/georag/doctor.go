@@ -70,6 +70,7 @@ func (e *examination) run(ctx context.Context) error {
 	e.write(ctx)
 	e.imagine(ctx)
 	e.rerank(ctx)
+	e.contradict(ctx)
 	if e.ill != nil {
 		return e.ill
 	}

@@ -82,3 +82,16 @@ func (e *examination) rerank(ctx context.Context) {
 	}
 	e.line("reranker", "%s, in %s", e.stage.Reranker.Model(), milliseconds(time.Since(start)))
 }
+
+// contradict asks the conflict scorer about one pair of texts, where one is configured.
+func (e *examination) contradict(ctx context.Context) {
+	if e.stage.Conflict == nil {
+		return
+	}
+	start := time.Now()
+	if _, err := e.stage.Conflict.Conflicts(ctx, [][2]string{{"The dam was built.", "The dam was never built."}}); err != nil {
+		e.down("the conflict scorer", err, "selector smart is degraded: selector_fell_back")
+		return
+	}
+	e.line("conflict", "%s, in %s", e.stage.Conflict.Model(), milliseconds(time.Since(start)))
+}

@@ -202,10 +202,16 @@ func copyInto(t *testing.T, dir, name string) {
 	}
 }
 
+// The reranker and the conflict scorer each leave the choice to a selector that needs no model, and the doctor tells.
 func TestRerankerDown(t *testing.T) {
 	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
-		config := servers{r.Embeddings, r.Chat, fault}.config(t, "")
+		config := servers{r.Embeddings, r.Chat, fault}.config(t, fmt.Sprintf("conflict: {base_url: %q}", baseURL(t, fault)))
 		degrades(t, "selector_fell_back", "--config", config, "--selector", "rerank", r.Asked[0].Text)
+		degrades(t, "selector_fell_back", "--config", config, "--selector", "smart", r.Asked[0].Text)
+		doctor := georag(t, nil, "doctor", "--config", config, "--set", "reranker.timeout=1s", "--set", "conflict.timeout=1s")
+		if doctor.code == exitDone || !strings.Contains(doctor.out, "the reranker does not work") || !strings.Contains(doctor.out, "the conflict scorer does not work") {
+			t.Error(doctor)
+		}
 	})
 }
 
