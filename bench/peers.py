@@ -9,7 +9,7 @@ question.
 
 The problems are the K nearest passages of real questions in wiki-multihop, or of the demonstration where that is
 absent. Larger dimensions hold the same vectors under a random rotation, which keeps every cosine. The facility
-location of submodlib and apricot knows no demand, so it covers all candidates alike, which is as much work. POT runs
+location of submodlib knows no demand, so it covers all candidates alike, which is as much work. POT runs
 the publication's greedy selection with 100 kernel-domain iterations for each candidate of each step, on one question.
 
 It prints tables and writes two plots: docs/time-by-k.svg and docs/time-by-d.svg.
@@ -25,13 +25,12 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402: the number of threads is read at import
 import ot  # noqa: E402
 import pyversity  # noqa: E402
-from apricot import FacilityLocationSelection  # noqa: E402
 from langchain_core.vectorstores.utils import maximal_marginal_relevance  # noqa: E402
 from submodlib import FacilityLocationFunction  # noqa: E402
 
@@ -41,7 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CHOSEN = 5
 RUNS = 2
 OURS = ("georag", "facility", "mmr", "dpp")
-PACKAGES = ("pyversity", "submodlib-py", "apricot-select", "POT", "langchain-core", "numpy")
+PACKAGES = ("pyversity", "submodlib-py", "POT", "langchain-core", "numpy")
 
 
 def corpus():
@@ -88,11 +87,6 @@ def run_submodlib(vectors, *_):
     return [row for row, _ in function.maximize(CHOSEN, optimizer="LazyGreedy", stopIfZeroGain=False, show_progress=False)]
 
 
-def run_apricot(vectors, *_):
-    selection = FacilityLocationSelection(CHOSEN, metric="precomputed", optimizer="lazy")
-    return selection.fit(similarities(vectors).astype(np.float64)).ranking
-
-
 def run_pot(vectors, question, demand):
     """Algorithm 1 as published: the gate times the fall of the transport cost, for every candidate in every step."""
     cost, share = 1 - vectors.astype(np.float64) @ vectors.T, demand.astype(np.float64) / demand.astype(np.float64).sum()
@@ -118,7 +112,6 @@ PEERS = {
     "pyversity DPP": ("dpp", run_pyversity("dpp")),
     "pyversity COVER": ("facility", run_pyversity("cover")),
     "submodlib facility": ("facility", run_submodlib),
-    "apricot facility": ("facility", run_apricot),
 }
 
 
@@ -150,7 +143,7 @@ def compare(given, peers=PEERS):
     """Seconds per question and rows of each peer."""
     results = {}
     for name, (_, implementation) in peers.items():
-        implementation(given[0][0], given[1][0], given[2][0])  # compiles, where the library does
+        implementation(given[0][0], given[1][0], given[2][0])  # warms up
         pairs = [timed(implementation, problem) for problem in zip(*given)]
         results[name] = (np.array([seconds for seconds, _ in pairs]), [rows for _, rows in pairs])
     return results
