@@ -149,6 +149,20 @@ func (c *commands) answersAsFlat() {
 	}
 }
 
+// refuses wants the configurations that ask for what the collection does not have told as such.
+func (c *commands) refuses() {
+	c.t.Helper()
+	for says, line := range map[string][]string{
+		"lexical retrieval": {"eval", "--questions", c.demo, "--pools", "lexical"},
+		"hybrid retrieval":  {"eval", "--questions", c.demo, "--pools", "hybrid"},
+		"wrong dimension":   {"select", "a question", "--set", "embedder.static=true"},
+	} {
+		if got := c.run(2, c.on(line...)...); !strings.Contains(got, says) {
+			c.t.Errorf("%q: %s", line, got)
+		}
+	}
+}
+
 // ownFiles builds a collection of a person's own file, embedded by the static table, and asks it in words.
 func (c *commands) ownFiles(store ...string) {
 	c.t.Helper()
@@ -188,9 +202,7 @@ func TestCommandOnQdrant(t *testing.T) {
 		t.Error(got)
 	}
 	c.answersAsFlat()
-	c.run(2, c.on("eval", "--questions", c.demo, "--pools", "lexical")...)
-	c.run(2, c.on("eval", "--questions", c.demo, "--pools", "hybrid")...)
-	c.run(2, c.on("select", "a question", "--set", "embedder.static=true")...) // of another dimension
+	c.refuses()
 	c.ownFiles("--store", "qdrant://"+server.Addr+"/"+name+"-own")
 }
 
@@ -208,8 +220,6 @@ func TestCommandOnMilvus(t *testing.T) {
 		t.Error(got)
 	}
 	c.answersAsFlat()
-	c.run(2, c.on("eval", "--questions", c.demo, "--pools", "lexical")...)
-	c.run(2, c.on("eval", "--questions", c.demo, "--pools", "hybrid")...)
-	c.run(2, c.on("select", "a question", "--set", "embedder.static=true")...) // of another dimension
+	c.refuses()
 	c.ownFiles("--store", "milvus://"+addr+"/"+name+"_own")
 }

@@ -125,17 +125,6 @@ func degrades(t *testing.T, reason string, args ...string) {
 	}
 }
 
-// eachFault runs a test with every way a model server fails.
-func eachFault(t *testing.T, test func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc)) {
-	r := modeltest.New(t)
-	for name, fault := range modeltest.Faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, r, name, fault)
-		})
-	}
-}
-
 func TestQuestionInWords(t *testing.T) {
 	r := modeltest.New(t)
 	config := healthy(r).config(t, "")
@@ -154,7 +143,7 @@ func TestQuestionInWords(t *testing.T) {
 }
 
 func TestWriterDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		config := servers{r.Embeddings, fault, r.Scores}.config(t, "")
 		degrades(t, "no_subqueries", "--config", config, r.Asked[0].Text)
 		if doctor := georag(t, nil, "doctor", "--config", config, "--set", "writer.openai.timeout=1s", "--set", "hyde.timeout=1s"); doctor.code != exitFailed || !strings.Contains(doctor.out, "writer does not work") {
@@ -164,14 +153,14 @@ func TestWriterDown(t *testing.T) {
 }
 
 func TestHyDEDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		config := servers{r.Embeddings, fault, r.Scores}.config(t, "")
 		degrades(t, "hyde_fell_back", "--config", config, "--pool", "hyde", "--questions", demoData(t), "--question-id", r.Asked[0].ID)
 	})
 }
 
 func TestEmbedderDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		config := servers{fault, r.Chat, r.Scores}.config(t, "")
 		if got := georag(t, nil, "select", "--config", config, r.Asked[0].Text); got.code != exitFailed || got.out != "" || !strings.Contains(got.err, "embed the question") {
 			t.Error(got)
@@ -204,7 +193,7 @@ func copyInto(t *testing.T, dir, name string) {
 
 // The reranker and the conflict scorer each leave the choice to a selector that needs no model, and the doctor tells.
 func TestRerankerDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		config := servers{r.Embeddings, r.Chat, fault}.config(t, fmt.Sprintf("conflict: {base_url: %q}", baseURL(t, fault)))
 		degrades(t, "selector_fell_back", "--config", config, "--selector", "rerank", r.Asked[0].Text)
 		degrades(t, "selector_fell_back", "--config", config, "--selector", "smart", r.Asked[0].Text)

@@ -83,17 +83,6 @@ func degrades(t *testing.T, stage *core.Stage, q core.Query, code core.ReasonCod
 	return s
 }
 
-// eachFault runs a test of every fault with the model servers that are otherwise healthy.
-func eachFault(t *testing.T, test func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc)) {
-	r := modeltest.New(t)
-	for name, fault := range modeltest.Faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, r, name, fault)
-		})
-	}
-}
-
 // A plain question through all clients gives what the same question with its vectors at hand gives.
 func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
 	r := modeltest.New(t)
@@ -126,14 +115,14 @@ func TestPlainQuestionIsAnsweredAsWithItsVectors(t *testing.T) {
 }
 
 func TestWriterDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		stage := servers{r.Embeddings, fault, r.Scores, nil}.stage(t)
 		degrades(t, stage, core.Query{Text: r.Asked[0].Text}, core.ReasonNoSubQueries)
 	})
 }
 
 func TestEmbedderDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, name string, fault http.HandlerFunc) {
 		stage := servers{fault, r.Chat, r.Scores, nil}.stage(t)
 		want, special := map[string]error{"401": core.ErrUnauthorized, "silent": context.DeadlineExceeded, "rubbish": openai.ErrAnswer}[name]
 		if !special {
@@ -169,7 +158,7 @@ func TestReranker(t *testing.T) {
 }
 
 func TestRerankerDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		stage := servers{r.Embeddings, r.Chat, fault, fault}.stage(t)
 		for selector, below := range map[string]string{"rerank": "cosine", "smart": "dpp"} {
 			stage.Settings.Selector = selector
@@ -182,7 +171,7 @@ func TestRerankerDown(t *testing.T) {
 }
 
 func TestHyDEDown(t *testing.T) {
-	eachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
+	modeltest.EachFault(t, func(t *testing.T, r *modeltest.Replay, _ string, fault http.HandlerFunc) {
 		stage := servers{r.Embeddings, fault, r.Scores, nil}.stage(t)
 		stage.Settings.Pool = core.PoolHyDE
 		degrades(t, stage, r.Asked[0].Query(), core.ReasonHyDE)

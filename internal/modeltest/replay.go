@@ -106,3 +106,15 @@ var Faults = map[string]http.HandlerFunc{
 func EchoKey(w http.ResponseWriter, req *http.Request) {
 	http.Error(w, `{"error":{"message":"`+req.Header.Get("Authorization")+` is wrong"}}`, http.StatusUnauthorized)
 }
+
+// EachFault runs a test of every fault, each in parallel with the others, with the recordings of healthy servers.
+func EachFault(t *testing.T, test func(t *testing.T, r *Replay, name string, fault http.HandlerFunc)) {
+	t.Helper()
+	r := New(t)
+	for name, fault := range Faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, r, name, fault)
+		})
+	}
+}
