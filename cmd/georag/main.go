@@ -101,7 +101,7 @@ Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 done, but degrad
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(s), newSelect(s), newEval(s), newIndex(s), newDataset(s), newTREC(s), newDiagnose(s), newServe(s), newMCP(s), newDoctor(s), newConfig(s), newVersion(s))
+	root.AddCommand(newDemo(s), newSelect(s), newEval(s), newBatch(s), newIndex(s), newDataset(s), newTREC(s), newDiagnose(s), newServe(s), newMCP(s), newDoctor(s), newConfig(s), newVersion(s))
 	return root
 }
 
