@@ -91,7 +91,7 @@ func (s *Stage) begin(ctx context.Context, q Query) (*selection, error) {
 	if settings.Timeout > 0 {
 		run.ctx, run.cancel = context.WithTimeout(ctx, settings.Timeout)
 	}
-	run.trace = Trace{Preset: settings.Preset, Selector: settings.Selector, Pool: settings.Pool, Degraded: []Reason{}}
+	run.trace = Trace{Preset: settings.Preset, Selector: settings.Selector, Pool: settings.Pool, Steps: []StepTrace{}, Degraded: []Reason{}}
 	return run, nil
 }
 

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/georag/georag/core"
 )
@@ -27,6 +29,20 @@ func (s *Server) Instrument(stage core.Stage) core.Stage {
 
 // Selected notes a selection that a [Route], or another listener, has made: for the log, the metrics and the span.
 func (s *Server) Selected(ctx context.Context, made core.Trace) { s.selected(ctx, made) }
+
+// Drain is how long the server still accepts once told to stop, for listeners beside it.
+func (s *Server) Drain() time.Duration { return *s.config.Timeouts.Drain }
+
+// Finished notes a request that another listener has answered: its log line and its metrics. route must be one of few,
+// for it becomes a label; status is one of HTTP.
+func (s *Server) Finished(ctx context.Context, route string, status int, took time.Duration) {
+	s.metrics.Request(route, status, took)
+	level := slog.LevelInfo
+	if status >= 500 {
+		level = slog.LevelError
+	}
+	s.log.Log(ctx, level, "request", "route", route, "status", status, "took_ms", float64(took.Microseconds())/1000)
+}
 
 // CheckExposure refuses an address, of a listener beside the server's, that others can reach while the server has
 // neither keys nor client certificates. The error wraps [core.ErrInvalid].

@@ -99,7 +99,7 @@ func (r *recorder) nearest(question []float32, k int) []core.ID {
 
 // diagnosis measures the passages ids against each other, the sub-queries, and the demand.
 func (r *recorder) diagnosis(mode string, ids []core.ID, kept [][]float32, demand []core.DemandShare) Diagnosis {
-	d := Diagnosis{Mode: mode, IDs: ids, Covered: []int{}}
+	d := Diagnosis{Mode: mode, IDs: append([]core.ID{}, ids...), Covered: []int{}} // never null
 	passages := r.of(ids)
 	answered := measure.Cosines(kept, passages)
 	for j, yes := range measure.Covered(answered) {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -147,6 +148,9 @@ func (s *Server) rank(ctx context.Context, rank ranking) ([]int, error) {
 	stage.Settings.K = min(rank.top, s.config.Rerank.Greedy)
 	stage.Settings.Filter.Name = core.FilterNone
 	selection, err := stage.Select(ctx, core.Query{Text: rank.request.Query})
+	if errors.Is(err, core.ErrNoVectors) { // the vectors are those of the client's own texts
+		return nil, &Fault{Status: http.StatusUnprocessableEntity, Code: CodeVector, Message: "the model finds nothing in any of the texts to rank by", cause: err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -188,3 +188,17 @@ func TestRerankOfTheMostDocuments(t *testing.T) {
 		t.Errorf("%d results", len(got.Results))
 	}
 }
+
+// TestTextsThatSayNothingToTheModel: where there is nothing to rank by, the client's texts are at fault and not the
+// store; one text that can be ranked is enough.
+func TestTextsThatSayNothingToTheModel(t *testing.T) {
+	s := start(t, httpapi.Config{}, nil)
+	answer, body := s.post(t, "/rerank", `{"query":"river dam","documents":["123","456"]}`)
+	if answer.StatusCode != http.StatusUnprocessableEntity || answer.Header.Get("Georag-Error") != string(httpapi.CodeVector) {
+		t.Errorf("%d %s", answer.StatusCode, body)
+	}
+	answer, body = s.post(t, "/rerank", `{"query":"river dam","documents":["123","the dam"]}`)
+	if got := decoded[httpapi.JinaResponse](t, http.StatusOK, answer, body); len(got.Results) != 2 || got.Results[0].Index != 1 {
+		t.Errorf("%s", body)
+	}
+}

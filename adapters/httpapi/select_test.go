@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -231,5 +232,18 @@ func (slowStore) Search(ctx context.Context, _ core.SearchRequest) (core.SearchR
 		return core.SearchResult{}, ctx.Err()
 	case <-time.After(time.Minute):
 		return core.SearchResult{}, core.ErrUnavailable
+	}
+}
+
+// TestNothingFoundIsAnEmptyList: not null, which the published schema does not allow.
+func TestNothingFoundIsAnEmptyList(t *testing.T) {
+	s := start(t, httpapi.Config{}, nil)
+	answer, body := s.post(t, "/v1/diagnose", `{"query":"a","given":[{"id":"absent"}]}`)
+	if answer.StatusCode != http.StatusOK || bytes.Contains(body, []byte("null")) {
+		t.Errorf("%d %s", answer.StatusCode, body)
+	}
+	answer, body = s.post(t, "/v1/select", `{"query":"a","given":[{"id":"absent"}],"explain":true}`)
+	if answer.StatusCode != http.StatusOK || bytes.Contains(body, []byte(":null")) {
+		t.Errorf("%d %s", answer.StatusCode, body)
 	}
 }

@@ -39,6 +39,11 @@ type GRPCDeps struct {
 	Authenticate func(http.Header) (tenant string, err error)
 	// Credentials of calls on their way to Qdrant.
 	Credentials selectproxy.Credentials
+	// Finished is told of every call that has ended: what it was, the status of HTTP that says the same as gRPC's, and
+	// the time it took. nil is nobody.
+	Finished func(ctx context.Context, route string, status int, took time.Duration)
+	// Drain is how long calls are still taken once the proxy is told to stop.
+	Drain time.Duration
 	// TLS of the listener; nil is none.
 	TLS *tls.Config
 	// Target is Qdrant's "host:port", and TargetTLS how to reach it; nil is without TLS.
@@ -79,7 +84,8 @@ func NewGRPC(d GRPCDeps) (*GRPC, error) {
 	return p, nil
 }
 
-// Serve serves at listener, which it closes, until ctx ends; then calls under way have ten seconds.
+// Serve serves at listener, which it closes, until ctx ends; then calls are still taken for GRPCDeps.Drain, and those
+// under way have ten seconds.
 func (p *GRPC) Serve(ctx context.Context, listener net.Listener) error {
 	ended := make(chan error, 1)
 	go func() { ended <- p.server.Serve(listener) }()
@@ -88,6 +94,11 @@ func (p *GRPC) Serve(ctx context.Context, listener net.Listener) error {
 	case err := <-ended:
 		return fmt.Errorf("adapters/qdrantproxy: %w", err)
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return fmt.Errorf("adapters/qdrantproxy: %w", err)
+	case <-time.After(p.deps.Drain):
 	}
 	force := time.AfterFunc(shutdownTimeout, p.server.Stop)
 	p.server.GracefulStop()
@@ -108,7 +119,27 @@ type call struct {
 	tenant string
 }
 
+// serve takes a call and tells how it ended.
 func (p *GRPC) serve(_ any, stream grpc.ServerStream) error {
+	started := time.Now()
+	err := p.take(stream)
+	if p.deps.Finished != nil {
+		method, _ := grpc.MethodFromServerStream(stream)
+		p.deps.Finished(stream.Context(), route(method), statusOfError(err), time.Since(started))
+	}
+	return err
+}
+
+// route is a method as a label. Clients may call any name, and as often as they like another, so those that the proxy
+// does not know are all one.
+func route(method string) string {
+	if method == qd.Points_Query_FullMethodName || method == qd.Points_QueryBatch_FullMethodName {
+		return "gRPC " + method
+	}
+	return "gRPC other"
+}
+
+func (p *GRPC) take(stream grpc.ServerStream) error {
 	method, ok := grpc.MethodFromServerStream(stream)
 	if !ok {
 		return status.Error(codes.Internal, "the call has no method")
@@ -227,4 +258,23 @@ func statusOf(p selectproxy.Problem) error {
 		code = codes.Internal
 	}
 	return status.Error(code, p.Message)
+}
+
+// statusOfError is the status of HTTP that says what the client of gRPC is told of err.
+func statusOfError(err error) int {
+	code := status.Code(err)
+	if code == codes.Unknown {
+		code = status.FromContextError(err).Code()
+	}
+	same, known := map[codes.Code]int{
+		codes.OK: http.StatusOK, codes.Canceled: 499, codes.InvalidArgument: http.StatusBadRequest, codes.DeadlineExceeded: http.StatusGatewayTimeout,
+		codes.NotFound: http.StatusNotFound, codes.AlreadyExists: http.StatusConflict, codes.PermissionDenied: http.StatusForbidden,
+		codes.ResourceExhausted: http.StatusTooManyRequests, codes.FailedPrecondition: http.StatusUnprocessableEntity, codes.Aborted: http.StatusConflict,
+		codes.OutOfRange: http.StatusBadRequest, codes.Unimplemented: http.StatusNotImplemented, codes.Unavailable: http.StatusServiceUnavailable,
+		codes.Unauthenticated: http.StatusUnauthorized,
+	}[code]
+	if !known {
+		return http.StatusInternalServerError
+	}
+	return same
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -210,6 +211,43 @@ func TestShutdown(t *testing.T) {
 	close(finish)
 	if err := errors.Join(<-answered, <-stopped); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDrainAndTelling: a call that comes while the proxy drains is still taken, and how every call ended is told, under
+// one of few names.
+func TestDrainAndTelling(t *testing.T) {
+	told := make(chan string, 3)
+	client, stop := startGRPC(t, GRPCDeps{
+		Drain: time.Second,
+		Finished: func(_ context.Context, route string, status int, _ time.Duration) {
+			told <- fmt.Sprint(route, " ", status)
+		},
+		Authenticate: func(h http.Header) (string, error) {
+			if h.Get("Api-Key") == "" {
+				return "", errors.New("who are you")
+			}
+			return "", nil
+		},
+	}, func(_ any, stream grpc.ServerStream) error { return stream.SendMsg(&frame{}) })
+	keyed := metadata.AppendToOutgoingContext(t.Context(), "api-key", "good")
+	if err := client.Invoke(keyed, qd.Points_Query_FullMethodName, &frame{}, &frame{}); err != nil {
+		t.Error(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	time.Sleep(50 * time.Millisecond) // until the drain has begun
+	if err := client.Invoke(keyed, "/any.Service/Confidential", &frame{}, &frame{}); err != nil {
+		t.Errorf("while draining: %v", err)
+	}
+	_ = client.Invoke(t.Context(), qd.Points_QueryBatch_FullMethodName, &frame{}, &frame{})
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"gRPC /qdrant.Points/Query 200", "gRPC other 200", "gRPC /qdrant.Points/QueryBatch 401"} {
+		if got := <-told; got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
 	}
 }
 

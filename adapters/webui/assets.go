@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strings"
 )
 
 //go:embed assets
@@ -19,9 +20,19 @@ var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// ServeAsset answers GET /ui with the page, and GET /ui/{file} with what it is made of.
+// Files lists the paths of the page and of what it is made of; [Page.ServeAsset] answers GET of each.
+func Files() []string {
+	paths := []string{"/ui"}
+	entries, _ := assets.ReadDir("assets") // embedded: it is there
+	for _, entry := range entries {
+		paths = append(paths, "/ui/"+entry.Name())
+	}
+	return paths
+}
+
+// ServeAsset answers GET of one of [Files].
 func (p *Page) ServeAsset(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
+	name := strings.TrimPrefix(r.URL.Path, "/ui")
 	if name == "" {
 		name = "index.html"
 	}

@@ -218,8 +218,9 @@ func TestNewNeedsAStage(t *testing.T) {
 func TestAssets(t *testing.T) {
 	page := newPage(t, &shelf{}, nil)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /ui", page.ServeAsset)
-	mux.HandleFunc("GET /ui/{file}", page.ServeAsset)
+	for _, path := range webui.Files() {
+		mux.HandleFunc("GET "+path, page.ServeAsset)
+	}
 	get := func(path string) *http.Response {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -134,6 +134,7 @@ func (p *proxies) openQdrant(c qdrantproxy.Config, store qdrant.Config, stage co
 		p.grpc = func() (*qdrantproxy.GRPC, error) {
 			return qdrantproxy.NewGRPC(qdrantproxy.GRPCDeps{
 				Selector: p.selector, Credentials: credentials, TLS: p.server.TLS(), Target: addr, TargetTLS: secure,
+				Finished: p.server.Finished, Drain: p.server.Drain(),
 				Authenticate: func(h http.Header) (string, error) {
 					who, err := p.server.AuthenticateHeader(h)
 					return who.Tenant, err

@@ -45,10 +45,11 @@ func openPage(what serving, collection string, stage *core.Stage) (*page, error)
 	}
 	file := http.HandlerFunc(made.ServeAsset)
 	p.routes = []httpapi.Route{
-		{Pattern: "GET /ui", Handler: file, Open: true, Free: true},
-		{Pattern: "GET /ui/{file}", Handler: file, Open: true, Free: true},
 		{Pattern: "GET /ui/api/about", Answer: made.About, Free: true},
 		{Pattern: "POST /ui/api/compare", Answer: made.Compare},
+	}
+	for _, path := range webui.Files() {
+		p.routes = append(p.routes, httpapi.Route{Pattern: "GET " + path, Handler: file, Open: true, Free: true})
 	}
 	return p, nil
 }

@@ -56,7 +56,7 @@ func TestPageTakesTheWayOfAllRequests(t *testing.T) {
 	}{
 		{"GET", "/ui", "", "", 200, "<!doctype html>"},
 		{"GET", "/ui/app.js", "", "", 200, "use strict"},
-		{"GET", "/ui/absent", "", "", 404, ""},
+		{"GET", "/ui/absent", "", "", 404, "not_found"},
 		{"GET", "/ui/api/about", "", "", 401, "unauthorized"},
 		{"GET", "/ui/api/about", "any-ke", "", 401, "unauthorized"},
 		{"GET", "/ui/api/about", "any-key", "", 200, `"samples"`},
