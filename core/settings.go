@@ -46,7 +46,7 @@ type SubQuerySettings struct {
 // Limits of Settings. They keep one request's memory and time bounded.
 const (
 	MaxK          = 100
-	MaxCandidates = 16384
+	MaxCandidates = 4096 // their cosines with each other take 134 MB
 	MaxSubQueries = 64
 	maxDepth      = 1000
 )

@@ -40,8 +40,11 @@ func (f *facility) run(ctx context.Context, p *Problem, k int, r *Result) error 
 		}
 		f.choose(r, s)
 	}
-	// Nothing bounds a gain before it is computed once.
+	// Nothing bounds a gain before it is computed once, which takes all columns.
 	for i := range f.gain {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if f.gain[i] != out || !f.o.ColdStart {
 			f.renew(i)
 		}

@@ -229,6 +229,9 @@ func (g *georag) scorePromising(ctx context.Context) error {
 	g.queue.fill(g.gain)
 	best, second := out, out
 	for g.queue.len() > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := g.queue.top()
 		if g.gain[c] < max(second-tieTolerance, tieTolerance) {
 			break
