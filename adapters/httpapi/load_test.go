@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -188,18 +187,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLoad drives 64 clients in a closed loop, then arrivals at twice the rate they reached. It takes five seconds,
-// or as long as GEORAG_TEST_LOAD says per half, and then holds the latency and the goodput to their bars too.
+// TestLoad drives 64 clients in a closed loop, then arrivals at twice the rate they reached, for five seconds in all:
+// nothing but 200 and 429, and no goroutine is left. Latency and goodput are for a quiet machine and a service in a
+// process of its own; ../../bench/load measures them.
 func TestLoad(t *testing.T) {
-	half, strict := 2500*time.Millisecond, false
+	const half = 2500 * time.Millisecond
 	config := httpapi.Config{Timeouts: httpapi.Timeouts{Request: time.Minute, Most: time.Minute}} // 504 is a slow machine's
-	if text := os.Getenv("GEORAG_TEST_LOAD"); text != "" {
-		var err error
-		if half, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
-		}
-		config, strict = httpapi.Config{}, true
-	}
 	s := start(t, config, nil)
 	bodies := make([][]byte, 12)
 	for i := range bodies {
@@ -254,9 +247,6 @@ func TestLoad(t *testing.T) {
 	}
 	if after := runtime.NumGoroutine(); after > before+8 {
 		t.Errorf("%d goroutines before, %d after", before, after)
-	}
-	if goodput := open.rate(half) / peak; strict && (goodput < .9 || open.quantile(.99) > 250*time.Millisecond || closed.quantile(.99) > 250*time.Millisecond) {
-		t.Errorf("goodput at twice the capacity is %.2f of the peak, p99 %v and %v", goodput, closed.quantile(.99), open.quantile(.99))
 	}
 }
 

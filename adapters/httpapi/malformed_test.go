@@ -145,6 +145,8 @@ func wrongSelects() []malformed {
 		add("", `"vector":`+tinyVector+`,"subqueries":[{"vector":`+value+`}]`)
 	}
 	add("wrong_dimension", `"vector":`+tinyVector) // the collection's is 384
+	add("wrong_dimension", `"query":"a","subqueries":[{"vector":`+tinyVector+`},"b",{"vector":[1,0,0]}]`)
+	add("wrong_dimension", `"vector":`+tinyVector+`,"subqueries":[{"vector":[1,0]}]`)
 	add("", `"query":"a","subqueries":[{"vector":`+tinyVector+`}],"strict":true`)
 	// Lists.
 	for _, value := range []string{`[""]`, `[{}]`, `[null]`, `[{"text":""}]`, `[1]`, `[["a"]]`, `[{"text":1}]`, `[` + strings.Repeat(`"a",`, 64) + `"a"]`, `["` + strings.Repeat("a", 8<<10+1) + `"]`} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/georag/georag/core"
 	"github.com/georag/georag/internal/strictjson"
@@ -145,7 +146,8 @@ func (r *SelectRequest) checkVectors(l Limits) *Fault {
 	if f := r.Vector.check("vector", l); f != nil {
 		return f
 	}
-	floats := len(r.Vector.values)
+	dim := len(r.Vector.values)
+	floats := dim
 	for j, q := range r.SubQueries {
 		field := fmt.Sprintf("subqueries[%d]", j)
 		if q.Text == "" && q.Vector.values == nil && q.Vector.fault == "" {
@@ -156,6 +158,12 @@ func (r *SelectRequest) checkVectors(l Limits) *Fault {
 		}
 		if f := q.Vector.check(field+".vector", l); f != nil {
 			return f
+		}
+		switch n := len(q.Vector.values); {
+		case dim == 0:
+			dim = n
+		case n != 0 && n != dim:
+			return &Fault{Status: http.StatusBadRequest, Code: CodeDimension, Field: field + ".vector", Message: fmt.Sprintf("has %d components, and a vector before it %d", n, dim)}
 		}
 		floats += len(q.Vector.values)
 	}

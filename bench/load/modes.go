@@ -50,13 +50,23 @@ func load(ctx context.Context, o options) error {
 	cancel()
 
 	closed := newDriver(s, bodies)
+	const processor = "process_cpu_seconds_total"
+	before, err := s.gauge(ctx, processor)
+	if err != nil {
+		return err
+	}
 	half, cancel := context.WithTimeout(ctx, o.span)
 	closed.closed(half, o.clients)
 	cancel()
+	after, err := s.gauge(ctx, processor)
+	if err != nil {
+		return err
+	}
 	peak, closedP99 := closed.report(fmt.Sprintf("closed loop, %d clients", o.clients), o.span)
 	if peak == 0 {
 		return errors.New("nothing was answered")
 	}
+	fmt.Printf("the service's processor time is %.1f ms an answer, refusals included\n", 1000*(after-before)/float64(len(closed.took)))
 	rate := o.rate
 	if rate == 0 {
 		rate = 2 * peak
