@@ -38,12 +38,11 @@ func productsWith(searches []search) scorer {
 	}
 	queries.Reset(vectors)
 	return func(b *block) {
-		dots := make([]float64, len(searches))
-		for i, v := range b.vectors {
-			for q, dot := range queries.Dots(dots, v) {
-				b.scores[q*blockRows+i] = dot
-			}
+		scores := make([][]float64, len(searches))
+		for q := range scores {
+			scores[q] = b.scores[q*blockRows : q*blockRows+len(b.vectors)]
 		}
+		queries.DotsOf(scores, len(b.vectors), func(i int) []float32 { return b.vectors[i] })
 	}
 }
 

@@ -21,6 +21,8 @@ type Vectors struct {
 	group   [together]int // the columns under way
 	vectors [together][]float32
 	queries vec.Queries
+	fresh   []int               // rows whose entry no known column holds
+	dots    [together][]float64 // the products of those
 }
 
 // NewVectors returns the similarity of the vectors in rows, n·dim values, row after row. Each row has norm 1 and
@@ -60,10 +62,10 @@ func (v *Vectors) Cosines(dst []float64, q []float32) []float64 {
 func (v *Vectors) CosinesOf(dst [][]float64, queries [][]float32) [][]float64 {
 	var batch vec.Queries
 	batch.Reset(queries)
-	dots := make([]float64, len(queries))
-	for i := range v.Len() {
-		for j, x := range batch.Dots(dots, v.Row(i)) {
-			dst[j][i] = vec.Clamp(x)
+	batch.DotsOf(dst, v.Len(), v.Row)
+	for _, cosines := range dst {
+		for i, x := range cosines {
+			cosines[i] = vec.Clamp(x)
 		}
 	}
 	return dst
@@ -104,20 +106,24 @@ func (v *Vectors) compute(group []int) {
 		v.vectors[g] = v.Row(j)
 	}
 	v.queries.Reset(v.vectors[:len(group)])
-	var dots [together]float64
-	for i := range n {
-		if v.known[i] {
-			for _, j := range group {
-				v.cache[j*n+i] = v.cache[i*n+j]
-			}
+	v.fresh = v.fresh[:0]
+	for i, known := range v.known {
+		if !known {
+			v.fresh = append(v.fresh, i)
 			continue
 		}
-		v.queries.Dots(dots[:len(group)], v.Row(i))
-		for g, j := range group {
-			v.cache[j*n+i] = vec.Clamp(dots[g])
+		for _, j := range group {
+			v.cache[j*n+i] = v.cache[i*n+j]
 		}
 	}
-	for _, j := range group {
+	for g := range group {
+		v.dots[g] = rows(v.dots[g], len(v.fresh))
+	}
+	v.queries.DotsOf(v.dots[:len(group)], len(v.fresh), func(f int) []float32 { return v.Row(v.fresh[f]) })
+	for g, j := range group {
+		for f, i := range v.fresh {
+			v.cache[j*n+i] = vec.Clamp(v.dots[g][f])
+		}
 		v.known[j] = true
 	}
 }

@@ -63,6 +63,31 @@ func TestEveryCodeGivesTheSameBits(t *testing.T) {
 	}
 }
 
+func TestManyRowsGiveTheSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var queries Queries
+	for _, dim := range dims {
+		for n := 0; n <= 9; n++ {
+			vectors, rows, dots := make([][]float32, 1+n%6), make([][]float32, n), make([][]float64, 1+n%6)
+			for i := range rows {
+				rows[i] = random(r, dim)
+			}
+			for j := range vectors {
+				vectors[j], dots[j] = random(r, dim), make([]float64, n)
+			}
+			queries.Reset(vectors)
+			queries.DotsOf(dots, n, func(i int) []float32 { return rows[i] })
+			for j, v := range vectors {
+				for i, row := range rows {
+					if want := portable(row, v); dots[j][i] != want {
+						t.Fatalf("dimension %d, query %d, row %d of %d: %v, want %v", dim, j, i, n, dots[j][i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestReusedQueriesAllocateNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	vectors := [][]float32{random(r, 384), random(r, 384), random(r, 384)}

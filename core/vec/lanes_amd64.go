@@ -5,6 +5,16 @@ package vec
 // accelerated is decided once; the portable code computes the same.
 var accelerated = AVX2() && fma()
 
+// wide: two rows at a time in registers of 512 bits.
+var wide = accelerated && avx512()
+
+func avx512() bool
+
+// pairLanesAVX512 is pairLanes in assembly; width is a positive multiple of lanes.
+//
+//go:noescape
+func pairLanesAVX512(sums *float64, row0, row1 *float32, group *float64, width int)
+
 // AVX2 reports whether the processor has AVX2 and the operating system saves its registers.
 func AVX2() bool
 
@@ -34,4 +44,10 @@ func dotLanes(sums *[lanes]float64, a, b []float32, width int) {
 func groupLanes(sums *[groupSize * lanes]float64, row []float32, group []float64, width int) {
 	_, _ = row[width-1], group[groupSize*width-1]
 	groupLanesAVX2(&sums[0], &row[0], &group[0], width)
+}
+
+// pairLanes is groupLanes of two rows, where wide: the sums of row1 follow those of row0.
+func pairLanes(sums *[2 * groupSize * lanes]float64, row0, row1 []float32, group []float64, width int) {
+	_, _, _ = row0[width-1], row1[width-1], group[groupSize*width-1]
+	pairLanesAVX512(&sums[0], &row0[0], &row1[0], &group[0], width)
 }

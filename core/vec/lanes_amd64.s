@@ -122,3 +122,82 @@ TEXT ·fma(SB), NOSPLIT, $0-1
 	ANDL $1, CX
 	MOVB CX, ret+0(FP)
 	RET
+
+// func pairLanesAVX512(sums *float64, row0, row1 *float32, group *float64, width int)
+//
+// Eight components a turn, one register a product: those of row0 with the four queries at R8 to R11 in Z0 to Z3, those
+// of row1 in Z4 to Z7. Eight chains of additions hide the latency that four would show.
+TEXT ·pairLanesAVX512(SB), NOSPLIT, $0-40
+	MOVQ   sums+0(FP), DI
+	MOVQ   row0+8(FP), SI
+	MOVQ   row1+16(FP), DX
+	MOVQ   group+24(FP), R8
+	MOVQ   width+32(FP), CX
+	LEAQ   (R8)(CX*8), R9
+	LEAQ   (R9)(CX*8), R10
+	LEAQ   (R10)(CX*8), R11
+	SHRQ   $3, CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+wide:
+	VCVTPS2PD   (SI), Z8
+	VCVTPS2PD   (DX), Z9
+	VMOVUPD     (R8), Z10
+	VMOVUPD     (R9), Z11
+	VMOVUPD     (R10), Z12
+	VMOVUPD     (R11), Z13
+	VFMADD231PD Z10, Z8, Z0
+	VFMADD231PD Z11, Z8, Z1
+	VFMADD231PD Z12, Z8, Z2
+	VFMADD231PD Z13, Z8, Z3
+	VFMADD231PD Z10, Z9, Z4
+	VFMADD231PD Z11, Z9, Z5
+	VFMADD231PD Z12, Z9, Z6
+	VFMADD231PD Z13, Z9, Z7
+	ADDQ        $32, SI
+	ADDQ        $32, DX
+	ADDQ        $64, R8
+	ADDQ        $64, R9
+	ADDQ        $64, R10
+	ADDQ        $64, R11
+	DECQ        CX
+	JNZ         wide
+
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	VZEROUPPER
+	RET
+
+// func avx512() bool
+//
+// The processor must have the foundation of AVX-512, and the operating system must save the ZMM and mask registers.
+// To be asked only where AVX2 is there.
+TEXT ·avx512(SB), NOSPLIT, $0-1
+	MOVB  $0, ret+0(FP)
+	XORL  CX, CX
+	XGETBV
+	ANDL  $0xE6, AX
+	CMPL  AX, $0xE6
+	JNE   narrow
+	MOVL  $7, AX
+	XORL  CX, CX
+	CPUID
+	SHRL  $16, BX
+	ANDL  $1, BX
+	MOVB  BX, ret+0(FP)
+
+narrow:
+	RET

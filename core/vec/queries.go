@@ -49,3 +49,37 @@ func (q *Queries) Dots(dst []float64, row []float32) []float64 {
 	}
 	return dst
 }
+
+// DotsOf writes the inner products of n rows with every query: dst holds one slice of length n for each query, and row
+// returns the i-th row. Two rows share one reading of the queries where the processor can.
+func (q *Queries) DotsOf(dst [][]float64, n int, row func(i int) []float32) {
+	i := 0
+	if wide && q.width > 0 {
+		for ; i+1 < n; i += 2 {
+			q.dotsPair(dst, i, row(i), row(i+1))
+		}
+	}
+	var few [16]float64
+	dots := few[:0]
+	if len(q.vectors) > len(few) {
+		dots = make([]float64, 0, len(q.vectors))
+	}
+	for ; i < n; i++ {
+		for j, x := range q.Dots(dots[:len(q.vectors)], row(i)) {
+			dst[j][i] = x
+		}
+	}
+}
+
+// dotsPair writes the products of rows i and i+1.
+func (q *Queries) dotsPair(dst [][]float64, i int, row0, row1 []float32) {
+	var sums [2 * groupSize * lanes]float64
+	for first := 0; first < len(q.vectors); first += groupSize {
+		pairLanes(&sums, row0, row1, q.packed[first*q.width:(first+groupSize)*q.width], q.width)
+		for j := first; j < min(first+groupSize, len(q.vectors)); j++ {
+			at := (j - first) * lanes
+			dst[j][i] = total(sums[at:], row0, q.vectors[j], q.width)
+			dst[j][i+1] = total(sums[groupSize*lanes+at:], row1, q.vectors[j], q.width)
+		}
+	}
+}
