@@ -181,7 +181,7 @@ func remedy(err error) string {
 		{core.ErrUnsupported, "this server or collection cannot do it: the message says why"},
 		{core.ErrDimension, "the dimensions differ: use the model that made the collection"},
 		{context.DeadlineExceeded, "the server does not answer in time: check the address and the port, or raise the timeout"},
-		{core.ErrUnavailable, "the server cannot be reached: check the address, the port (Qdrant's gRPC port is 6334), TLS and whether it runs"},
+		{core.ErrUnavailable, "the server cannot be reached: check the address, the port, TLS and whether it runs"},
 	} {
 		if errors.Is(err, r.cause) {
 			return r.words

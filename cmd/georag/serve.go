@@ -26,7 +26,8 @@ func newServe(s streams) *cobra.Command {
 		Short: "Serve selections over HTTP, in front of the configured store",
 		Long: `Serve POST /v1/select, the rerank protocols of Cohere, Jina and TEI, /metrics, /healthz, /readyz and /openapi.json in
 front of the configured store, and at /ui a page that shows what selection does. --demo serves the small corpus that is
-part of the program, so that the page works with nothing configured. The first SIGTERM or interrupt lets requests under way end, a second one does not.`,
+part of the program, so that the page works with nothing configured. The first SIGTERM or interrupt lets requests
+under way end, a second one does not.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := f.read()
