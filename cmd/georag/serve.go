@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ func serve(ctx context.Context, s streams, c Config, what serving) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, page.open.Close()) }()
-	server, err := httpapi.New(c.Server, httpapi.Deps{
+	server, err := httpapi.New(withLoadOf(c).Server, httpapi.Deps{
 		Stages:  map[string]*core.Stage{what.collection(c): &stage},
 		Routes:  append(speaking.routes, page.routes...),
 		Log:     slog.New(slog.NewJSONHandler(s.err, nil)),
@@ -118,4 +119,13 @@ func collectionOf(c StoreConfig) string {
 		return c.Milvus.Collection
 	}
 	return "flat"
+}
+
+// withLoadOf sets how much is worked on at once where the configuration does not. A request to an embedded index needs a
+// processor all the time, so more than one for each only makes all of them late; one to a server mostly waits.
+func withLoadOf(c Config) Config {
+	if c.Store.Flat != nil && c.Server.Load.Running == 0 && c.Server.Load.Wait == 0 {
+		c.Server.Load.Running, c.Server.Load.Wait = runtime.GOMAXPROCS(0), 50*time.Millisecond
+	}
+	return c
 }
