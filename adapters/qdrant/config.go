@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/clienttls"
 	"github.com/georag/georag/internal/retry"
 	"github.com/georag/georag/internal/secret"
 )
@@ -100,16 +101,7 @@ const (
 )
 
 // TLS of the connection.
-type TLS struct {
-	Enabled bool `koanf:"enabled"`
-	// CAFile holds the certificates to trust (PEM); empty is the system's.
-	CAFile string `koanf:"ca_file"`
-	// CertFile and KeyFile are this client's own certificate, where the server asks for one.
-	CertFile string `koanf:"cert_file"`
-	KeyFile  string `koanf:"key_file"`
-	// ServerName is the name the server's certificate must have; empty is the host of the address.
-	ServerName string `koanf:"server_name"`
-}
+type TLS = clienttls.Config
 
 // Validate reports a setting that is missing or out of its range; the error wraps [core.ErrInvalid].
 func (c Config) Validate() error {

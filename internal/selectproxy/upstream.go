@@ -3,13 +3,12 @@ package selectproxy
 import (
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/georag/georag/core"
+	"github.com/georag/georag/internal/clienttls"
 )
 
 // Defaults of [Upstream].
@@ -54,13 +53,9 @@ func (u Upstream) tlsConfig() (*tls.Config, error) {
 	if u.CAFile == "" {
 		return nil, nil
 	}
-	trusted, err := os.ReadFile(u.CAFile)
+	trusted, err := clienttls.Trusted("ca_file", u.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("internal/selectproxy: ca_file: %w: %w", core.ErrInvalid, err)
+		return nil, fmt.Errorf("internal/selectproxy: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(trusted) {
-		return nil, fmt.Errorf("internal/selectproxy: ca_file %s: %w: it holds no PEM certificate", u.CAFile, core.ErrInvalid)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted}, nil
 }
