@@ -1,20 +1,21 @@
 package core
 
-import "github.com/georag/georag/core/pick"
+import (
+	"github.com/georag/georag/core/measure"
+	"github.com/georag/georag/core/pick"
+)
 
-// objective is F_P(S) = Σ_i P_i·max(0, max_{s∈S} cos(c_i, s)) over the candidates that competed: the share of the
-// demand that the selection covers, in [0, 1] up to rounding.
+// objective is F_P of the chosen passages over the candidates that competed, see [measure.FacilityObjective].
 func (p *pool) objective(demand []float64, steps []pick.Step) float64 {
-	n := len(p.candidates)
-	best, column := make([]float64, n), make([]float64, n)
-	for _, step := range steps {
+	n, k := len(p.candidates), len(steps)
+	column, cosines, entries := make([]float64, n), make([][]float64, n), make([]float64, n*k)
+	for i := range cosines {
+		cosines[i] = entries[i*k : (i+1)*k]
+	}
+	for s, step := range steps {
 		for i, cosine := range p.geometry.Column(column, step.Row) {
-			best[i] = max(best[i], cosine)
+			cosines[i][s] = cosine
 		}
 	}
-	total := 0.0
-	for i, share := range demand {
-		total += share * best[i]
-	}
-	return total
+	return measure.FacilityObjective(demand, cosines)
 }
